@@ -129,12 +129,13 @@ static bool replaces(const json_t *step, const char *kind, const char *pattern, 
            g_strcmp0(json_string_value(json_object_get(step, "content")), by) == 0;
 }
 
-/* A normalizer does what the library does by itself: a character map, runs of spaces folded, no spaces at the ends; before that
- * possibly ALBERT's text rules: quotation marks, Form KD without marks, lower case. The steps have this order, and any may be
- * missing. [out] map: its step, or NULL. */
+/* A normalizer does what the library does by itself: a character map, runs of spaces folded, no spaces at the ends, a space before
+ * the text; before that possibly ALBERT's text rules: quotation marks, Form KD without marks, lower case. The steps have this
+ * order, and any may be missing, as may all. [out] map: its step, or NULL. */
 typedef struct text_steps {
     const json_t *map;
-    bool one_space; /* runs of spaces are folded, by the normalizer or by splitting at white space */
+    bool one_space;   /* runs of spaces are folded, by the normalizer or by splitting at white space */
+    bool space_first; /* by the normalizer or before words */
     bool is_albert;
     xlm_albert_text albert;
 } text_steps;
@@ -167,16 +168,18 @@ static bool read_normalizer(const json_t *normalizer, text_steps *read)
     if (step != NULL && xlm_tokenizer_is_type(*step, "Precompiled"))
         read->map = *step++;
     bool good = step != NULL;
-    for (; good && *step != NULL; step++) {
+    for (; good && *step != NULL && !read->space_first; step++) {
         const bool one_space = replaces(*step, "Regex", " {2,}", " ") || replaces(*step, "Regex", " {2,}", XLM_PIECE_SPACE);
-        good = one_space || xlm_tokenizer_is_type(*step, "Strip");
+        read->space_first = xlm_tokenizer_is_type(*step, "Prepend") &&
+                            g_strcmp0(json_string_value(json_object_get(*step, "prepend")), XLM_PIECE_SPACE) == 0;
+        good = one_space || read->space_first || xlm_tokenizer_is_type(*step, "Strip");
         read->one_space = read->one_space || one_space;
     }
-    good = good && steps->len > 1;
-    return good;
+    return good && *step == NULL;
 }
 
-/* U+2581 before every word, perhaps after splitting at white space. */
+/* U+2581 for every space, and before the text or not, or before every word after splitting at white space. A space that the
+ * normalizer puts first is not put there again, but where there is one already it is a second one, as in the library. */
 static bool read_splitter(const json_t *splitter, text_steps *read)
 {
     g_autoptr(GPtrArray) steps = g_ptr_array_new();
@@ -186,10 +189,16 @@ static bool read_splitter(const json_t *splitter, text_steps *read)
     for (guint i = 0; i < steps->len && good; i++) {
         const json_t *step = steps->pdata[i];
         const char *scheme = json_string_value(json_object_get(step, "prepend_scheme"));
-        good = i + 1 < steps->len ? xlm_tokenizer_is_type(step, "WhitespaceSplit")
-                                  : xlm_tokenizer_is_type(step, "Metaspace") && !json_is_false(json_object_get(step, "add_prefix_space")) &&
-                                        g_strcmp0(scheme, "never") != 0 && (i == 0 || g_strcmp0(scheme, "first") != 0) &&
-                                        g_strcmp0(json_string_value(json_object_get(step, "replacement")), XLM_PIECE_SPACE) == 0;
+        const bool without = json_is_false(json_object_get(step, "add_prefix_space"));
+        const bool never = scheme != NULL ? strcmp(scheme, "never") == 0 : without;
+        if (i + 1 < steps->len) {
+            good = xlm_tokenizer_is_type(step, "WhitespaceSplit");
+            continue;
+        }
+        good = xlm_tokenizer_is_type(step, "Metaspace") && (never || !without) && /* both keys alike */
+               (i == 0 || (!never && g_strcmp0(scheme, "first") != 0)) &&
+               g_strcmp0(json_string_value(json_object_get(step, "replacement")), XLM_PIECE_SPACE) == 0;
+        read->space_first = read->space_first || !never;
     }
     return good;
 }
@@ -205,8 +214,15 @@ static bool read_steps(const xlm_tokenizer_files *files, text_steps *steps, GErr
                                 "the directory with the .model instead");
 }
 
-/* All tokens with their scores; added tokens are not text. */
-static bool read_pieces(const xlm_tokenizer_files *files, GArray *pieces, xlm_published_tokens *tokens, GError **error)
+/* "<0xE2>" */
+static bool is_byte(const char *text)
+{
+    return strlen(text) == strlen("<0xE2>") && g_str_has_prefix(text, "<0x") && g_ascii_isxdigit(text[3]) &&
+           g_ascii_isxdigit(text[4]) && text[5] == '>';
+}
+
+/* All tokens with their scores; added tokens are not text. bytes: those that are the names of bytes stand for these. */
+static bool read_pieces(const xlm_tokenizer_files *files, bool bytes, GArray *pieces, xlm_published_tokens *tokens, GError **error)
 {
     const json_t *vocabulary = xlm_tokenizer_value(files, TOKENIZER, "model", "vocab", NULL), *entry;
     const json_t *unknown = xlm_tokenizer_value(files, TOKENIZER, "model", "unk_id", NULL);
@@ -218,7 +234,9 @@ static bool read_pieces(const xlm_tokenizer_files *files, GArray *pieces, xlm_pu
             return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "token %zu is not [\"text\", score]", i);
         const bool is_unknown = json_is_integer(unknown) && (json_int_t)i == json_integer_value(unknown);
         const xlm_model_piece piece = {g_strdup(text), (float)json_number_value(score),
-                                       is_unknown ? XLM_PIECE_UNKNOWN : XLM_PIECE_NORMAL};
+                                       is_unknown               ? XLM_PIECE_UNKNOWN
+                                       : bytes && is_byte(text) ? XLM_PIECE_BYTE
+                                                                : XLM_PIECE_NORMAL};
         g_array_append_val(pieces, piece);
         if (!xlm_published_tokens_set(tokens, files, TOKENIZER, (int64_t)i, text, error))
             return false;
@@ -242,16 +260,15 @@ static void *adopt_json(const xlm_tokenizer_files *files, xlm_published_tokens *
     g_autoptr(GArray) pieces = xlm_sentencepiece_new_pieces();
     xlm_pieces *m = NULL;
     text_steps steps;
-    if (json_is_true(xlm_tokenizer_value(files, TOKENIZER, "model", "byte_fallback", NULL)))
-        xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "writes unknown characters as bytes (byte_fallback), which is not "
-                             "supported; give the directory with the .model instead");
-    else if (read_steps(files, &steps, error) && read_pieces(files, pieces, tokens, error)) {
+    const bool bytes = json_is_true(xlm_tokenizer_value(files, TOKENIZER, "model", "byte_fallback", NULL));
+    if (read_steps(files, &steps, error) && read_pieces(files, bytes, pieces, tokens, error)) {
         const char *base64 = json_string_value(json_object_get(steps.map, "precompiled_charsmap"));
         gsize size = 0;
         g_autofree guchar *map = base64 != NULL && *base64 != '\0' ? g_base64_decode(base64, &size) : NULL;
         const xlm_model_piece *all = (const xlm_model_piece *)(void *)pieces->data;
         g_autoptr(GError) failure = NULL;
-        const xlm_model_form form = {XLM_PIECES_UNIGRAM, true, steps.one_space, false, (const char *)map, size};
+        const xlm_model_form form = {.type = XLM_PIECES_UNIGRAM, .space_first = steps.space_first, .one_space = steps.one_space,
+                                     .bytes = bytes, .map = (const char *)map, .map_size = size};
         m = xlm_pieces_new(xlm_sentencepiece_write(all, pieces->len, &form), &failure);
         if (m == NULL) {
             xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "as a model of SentencePiece: %s", failure->message);

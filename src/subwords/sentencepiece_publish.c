@@ -70,8 +70,11 @@ static void print_albert(const xlm_albert_text *rules, json_t *steps)
 /* Does every word have one space before it, so that text may be divided at spaces? */
 static bool splits_words(const xlm_model_form *form) { return form->one_space && form->space_first; }
 
+/* Is a space put before the text even where it begins with one? Metaspace puts none there, so the normalizer does. */
+static bool puts_space_first(const xlm_model_form *form) { return form->space_first && !form->one_space; }
+
 /* What the library does before it cuts: map characters; remove spaces at the ends, where splitting does not, and fold the
- * others. */
+ * others; put a space first. */
 static json_t *print_normaliser(const xlm_pieces *m)
 {
     json_t *steps = json_array();
@@ -86,14 +89,17 @@ static json_t *print_normaliser(const xlm_pieces *m)
     if (m->form.one_space)
         json_array_append_new(steps, json_pack("{s:s, s:{s:s}, s:s}", "type", "Replace", "pattern", "Regex", " {2,}", "content",
                                                " "));
+    if (puts_space_first(&m->form))
+        json_array_append_new(steps, json_pack("{s:s, s:s}", "type", "Prepend", "prepend", XLM_PIECE_SPACE));
     return json_pack("{s:s, s:o}", "type", "Sequence", "normalizers", steps);
 }
 
 static json_t *print_metaspace(const xlm_model_form *form)
 {
+    const bool always = splits_words(form);
     json_t *step = json_pack("{s:s, s:s, s:b, s:s}", "type", "Metaspace", "replacement", XLM_PIECE_SPACE, "add_prefix_space",
-                             form->space_first, "prepend_scheme", form->space_first ? "always" : "never");
-    if (!splits_words(form)) /* pieces may have several spaces */
+                             always, "prepend_scheme", always ? "always" : "never");
+    if (!always) /* pieces may have several spaces */
         json_object_set_new(step, "split", json_false());
     return step;
 }
@@ -105,11 +111,20 @@ static json_t *print_splitter(const xlm_model_form *form)
                               : print_metaspace(form);
 }
 
+/* The space that was put first is taken away again. */
 static json_t *print_decoder(const xlm_model_form *form)
 {
-    return form->bytes ? json_pack("{s:s, s:[{s:s}, o]}", "type", "Sequence", "decoders", "type", "ByteFallback",
-                                   print_metaspace(form))
-                       : print_metaspace(form);
+    if (!form->bytes && !puts_space_first(form))
+        return print_metaspace(form);
+    json_t *steps = json_array();
+    if (form->bytes)
+        json_array_append_new(steps, json_pack("{s:s}", "type", "ByteFallback"));
+    json_array_append_new(steps, print_metaspace(form));
+    if (puts_space_first(form)) {
+        json_array_append_new(steps, json_pack("{s:s}", "type", "Fuse"));
+        json_array_append_new(steps, json_pack("{s:s, s:s, s:i, s:i}", "type", "Strip", "content", " ", "start", 1, "stop", 0));
+    }
+    return json_pack("{s:s, s:o}", "type", "Sequence", "decoders", steps);
 }
 
 static json_t *print_tokenizer(const xlm_vocabulary *v, const xlm_pieces *m)

@@ -105,7 +105,11 @@ static void test_unigram_steps(void **state)
     REFUSED("its pre_tokenizer is not", "tokenizer.json",
             UNIGRAM_STEPS(STEPS(STRIP), "{\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"WhitespaceSplit\"}, "
                           "{\"type\": \"Metaspace\", \"replacement\": \"\u2581\", \"prepend_scheme\": \"first\"}]}", "", "3"));
-    REFUSED("(byte_fallback)", "tokenizer.json", "{\"model\": {\"type\": \"Unigram\", \"byte_fallback\": true}}");
+    REFUSED("not 256 byte pieces", "tokenizer.json",
+            "{\"pre_tokenizer\": " METASPACE ", \"model\": {\"type\": \"Unigram\", \"byte_fallback\": true, \"unk_id\": 0, "
+            "\"vocab\": [[\"<unk>\", 0], [\"a\", -1], [\"<0x41>\", 0]]}}");
+    REFUSED("its normalizer is neither", "tokenizer.json",
+            UNIGRAM_STEPS(STEPS("{\"type\": \"Prepend\", \"prepend\": \"\u2581\"}, " STRIP), METASPACE, "", "3"));
 }
 
 static char *replaced(const char *text, const char *from, const char *to)
@@ -409,8 +413,9 @@ static void test_albert(void **state)
     xlm_vocabulary_free(v);
 }
 
-/* The tokenizer.json of a model of this form, without spaces between its parts: of characters and a word that was given. free. */
-static char *publish_form(const xlm_model_form *form, const char *given, GString *notes)
+/* The tokenizer.json of a model of this form, without spaces between its parts: of characters and a word that was given. cut: what
+ * the model, and then this file alone, make of a line; NULL: not compared. free. */
+static char *publish_form(const xlm_model_form *form, const char *given, const char *cut, GString *notes)
 {
     g_autoptr(GArray) pieces = xlm_sentencepiece_new_pieces();
     const xlm_model_piece some[] = {{"<unk>", 0, XLM_PIECE_UNKNOWN}, {"a", -2, XLM_PIECE_NORMAL}, {"\u2581", -3, XLM_PIECE_NORMAL},
@@ -432,9 +437,16 @@ static char *publish_form(const xlm_model_form *form, const char *given, GString
     json_auto_t *files = json_object(), *settings = json_object();
     xlm_segmenter_class_of(xlm_vocabulary_segmenter(v))->exchange->publish(v, files, settings, notes);
     assert_string_equal(json_string_value(json_object_get(settings, "tokenizer_class")), "PreTrainedTokenizerFast");
+    char *json = json_dumps(json_object_get(files, "tokenizer.json"), JSON_COMPACT | JSON_REAL_PRECISION(6));
+    for (int back = 0; back < 2 && cut != NULL; back++) {
+        assert_line(v, "  a  xyza\u00e9 ", cut, NULL);
+        xlm_vocabulary_free(v);
+        if ((v = READ(&error, "tokenizer.json", json)) == NULL)
+            fail_msg("%s", error->message);
+    }
     xlm_vocabulary_free(v);
     g_string_free(model, TRUE);
-    return json_dumps(json_object_get(files, "tokenizer.json"), JSON_COMPACT | JSON_REAL_PRECISION(6));
+    return json;
 }
 
 static void assert_within(const char *text, const char *part)
@@ -450,23 +462,26 @@ static void test_forms(void **state)
     static const char one_space[] = "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\" {2,}\"},\"content\":\" \"}";
     static const struct {
         xlm_model_form form;
-        const char *normalizers, *splitter, *decoder;
+        const char *normalizers, *splitter, *decoder, *cut;
     } cases[] = {
         {{XLM_PIECES_UNIGRAM, true, true, false, NULL, 0}, "@",
          "\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"WhitespaceSplit\"},{\"type\":\"Metaspace\","
          "\"replacement\":\"\u2581\",\"add_prefix_space\":true,\"prepend_scheme\":\"always\"}]}",
-         "\"decoder\":{\"type\":\"Metaspace\","},
-        {{XLM_PIECES_UNIGRAM, true, false, false, NULL, 0}, "",
-         "\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\u2581\",\"add_prefix_space\":true,\"prepend_scheme\":"
-         "\"always\",\"split\":false}", "\"decoder\":{\"type\":\"Metaspace\","},
+         "\"decoder\":{\"type\":\"Metaspace\",", "\u2581a \u2581 xyz a <unk>"},
+        {{XLM_PIECES_UNIGRAM, true, false, false, NULL, 0}, "{\"type\":\"Prepend\",\"prepend\":\"\u2581\"}",
+         "\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\u2581\",\"add_prefix_space\":false,\"prepend_scheme\":"
+         "\"never\",\"split\":false}", "{\"type\":\"Fuse\"},{\"type\":\"Strip\",\"content\":\" \",\"start\":1,\"stop\":0}]}",
+         "\u2581 \u2581 \u2581a \u2581 \u2581 xyz a <unk> \u2581"},
         {{XLM_PIECES_UNIGRAM, false, true, true, NULL, 0}, "{\"type\":\"Strip\",\"strip_left\":true,\"strip_right\":true},@",
          "\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\u2581\",\"add_prefix_space\":false,\"prepend_scheme\":"
-         "\"never\",\"split\":false}", "\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"ByteFallback\"},"},
+         "\"never\",\"split\":false}", "\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"ByteFallback\"},",
+         "a \u2581 xyz a <0xC3> <0xA9>"},
         {{XLM_PIECES_UNIGRAM, false, false, true, NULL, 0}, "",
-         "\"add_prefix_space\":false,\"prepend_scheme\":\"never\",\"split\":false}", "{\"type\":\"ByteFallback\"}"}};
+         "\"add_prefix_space\":false,\"prepend_scheme\":\"never\",\"split\":false}", "{\"type\":\"ByteFallback\"}",
+         "\u2581 \u2581a \u2581 \u2581 xyz a <0xC3> <0xA9> \u2581"}};
     g_autoptr(GString) notes = g_string_new(NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        char *json = publish_form(&cases[i].form, "xyz", notes);
+        char *json = publish_form(&cases[i].form, "xyz", cases[i].cut, notes);
         g_autofree char *steps = replaced(cases[i].normalizers, "@", one_space);
         g_autofree char *normalizer = g_strconcat("\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[", steps, "]}", NULL);
         assert_within(json, normalizer);
@@ -482,9 +497,9 @@ static void test_forms(void **state)
     gsize size;
     g_autofree guchar *map = g_base64_decode(text, &size);
     const xlm_model_form mapped = {XLM_PIECES_UNIGRAM, true, true, false, (const char *)map, size};
-    free(publish_form(&mapped, "xyz", notes));
+    free(publish_form(&mapped, "xyz", NULL, notes));
     assert_string_equal(notes->str, "");
-    free(publish_form(&mapped, "x\uff41z", notes));
+    free(publish_form(&mapped, "x\uff41z", NULL, notes));
     assert_within(notes->str, "changes characters of words that SentencePiece was given");
 }
 

@@ -1,4 +1,5 @@
-# xlm-mpi: recipe for Spack 1.0 and later. SPDX-License-Identifier: GPL-3.0-or-later
+# xlm-mpi: recipe for Spack 1.0 and later, with packages of spring 2026 or later, which have SentencePiece 0.2.1.
+# SPDX-License-Identifier: GPL-3.0-or-later
 #
 # In a folder of a repository of your own (spack repo create), as packages/xlm_mpi/package.py. A release has no address that Spack
 # could fetch it from: check it by its SHA256SUMS, and start Spack where the tarball lies, with

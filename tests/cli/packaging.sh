@@ -127,10 +127,22 @@ done
 
 echo "== containers do the same in the same environment"
 for recipe in packaging/Dockerfile packaging/apptainer.def; do
-    grep -q '^ *sh /tmp/unpacked/xlm-mpi-\*/packaging/container-build ' $recipe || fail "$recipe does not run container-build"
+    grep -qE '^ *sh (/tmp|\$TMPDIR)/unpacked/xlm-mpi-\*/packaging/container-build ' $recipe ||
+        fail "$recipe does not run container-build"
     grep -oE '(OMPI|XLM)_[A-Za-z_]+=[^ ]+' $recipe | grep -v OMPI_MCA_plm | sort >"$scratch/${recipe##*/}"
 done
 [ -s "$scratch/Dockerfile" ] && cmp "$scratch/Dockerfile" "$scratch/apptainer.def" || fail "their environments differ"
+# While Apptainer runs %post, /tmp and /var/tmp are the host's, without what %files has copied.
+! grep -v '^ *#' packaging/apptainer.def | grep '/tmp' || fail "packaging/apptainer.def uses the host's /tmp"
+image=$scratch/image
+mkdir -p "$image/xlm-mpi-7/packaging" "$image/build"
+printf '[ "${1##*/}" = xlm-mpi-7.tar.gz ] && tar tzf "$1" >/dev/null && echo built by "$0"\n' \
+    >"$image/xlm-mpi-7/packaging/container-build"
+tar czf "$image/build/release.tar.gz" -C "$image" xlm-mpi-7
+sed -n '/^%post/,/^$/p' packaging/apptainer.def |
+    sed "1d; s,/opt/xlm-mpi-build,$image/build,; s,{{ release }},folder/xlm-mpi-7.tar.gz," >"$image/post"
+sh -e "$image/post" >"$image/log" 2>&1 && grep -q '^built by' "$image/log" && [ ! -e "$image/build" ] ||
+    fail "packaging/apptainer.def, %post: $(cat "$image/log")"
 
 echo "== every file of packaging/ is in the release"
 find packaging -type f ! -name local.mk ! -name '*.pyc' | sort >"$scratch/files"

@@ -55,41 +55,12 @@ void xlm_adapted_close(xlm_adapted *a)
 
 /* ---- writing ---- */
 
-static bool write_array(xlm_store *to, const char *path, xlm_type type, const xlm_array *array, const void *values,
-                        GError **error)
-{
-    const uint64_t dims[2] = {array->rows, array->columns};
-    return xlm_store_dataset(to, path, type, array->columns > 0 ? 2 : 1, dims, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(to, path, 0, array->rows, values, error);
-}
-
-/* Parameters are floats, and states of tasks may be doubles or integers. Readers convert between types of floats, so an array of
- * doubles that are all floats may be written as such. */
-static bool copy_array(const xlm_store *from, const char *path, xlm_store *to, GError **error)
-{
-    xlm_array reals = {XLM_F64, XLM_ANY, XLM_ANY}, integers = {XLM_I64, XLM_ANY, XLM_ANY};
-    g_autofree double *values = xlm_store_read_all(from, path, &reals, NULL);
-    if (values == NULL) {
-        g_autofree int64_t *numbers = xlm_store_read_all(from, path, &integers, error);
-        return numbers != NULL && write_array(to, path, XLM_I64, &integers, numbers, error);
-    }
-    const uint64_t n = reals.rows * MAX(reals.columns, 1);
-    g_autofree float *floats = g_new(float, MAX(n, 1));
-    bool exact = true;
-    for (uint64_t i = 0; i < n; i++) {
-        floats[i] = (float)values[i];
-        const double again = (double)floats[i];
-        exact = exact && memcmp(&again, &values[i], sizeof again) == 0;
-    }
-    return exact ? write_array(to, path, XLM_F32, &reals, floats, error) : write_array(to, path, XLM_F64, &reals, values, error);
-}
-
 /* path: an array, or a group of them. */
 static bool copy_arrays(const xlm_store *from, const char *path, xlm_store *to, GError **error)
 {
     g_auto(GStrv) names = xlm_store_list(from, path, NULL);
     if (names == NULL)
-        return copy_array(from, path, to, error);
+        return xlm_store_copy(from, path, to, error);
     bool good = true;
     for (char **name = names; good && *name != NULL; name++) {
         g_autofree char *member = g_strconcat(path, "/", *name, NULL);

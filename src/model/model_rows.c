@@ -242,6 +242,8 @@ static bool declare_array(changed_model *c, const char *path, GError **error)
     xlm_array array = {XLM_F32, XLM_ANY, XLM_ANY};
     if (!xlm_store_shape(c->first.store, path, &array, error))
         return false;
+    if (array.rows == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: %s: has no elements", xlm_store_path(c->first.store), path);
     const bool vector = array.columns == 0;
     xlm_parameters_add(c->parameters, path + 1, vector ? 1 : (int64_t)array.rows, (int64_t)(vector ? array.rows : array.columns),
                        XLM_INIT_ZERO, false);
@@ -288,19 +290,6 @@ static void take_memory(changed_model *c)
         c->others.block = g_new(float, widest);
 }
 
-/* Copies a state as it is: a threshold may be infinite. */
-static bool copy_state(const changed_model *c, xlm_store *store, const char *path, GError **error)
-{
-    xlm_array array = {.rows = XLM_ANY, .columns = XLM_ANY};
-    if (!xlm_store_type(c->first.store, path, &array.type, error))
-        return false;
-    g_autofree void *values = xlm_store_read_all(c->first.store, path, &array, error);
-    const uint64_t dims[2] = {array.rows, array.columns};
-    return values != NULL &&
-           xlm_store_dataset(store, path, array.type, array.columns == 0 ? 1 : 2, dims, XLM_STORE_CHECKED, error) &&
-           xlm_store_write(store, path, 0, array.rows, values, error);
-}
-
 static bool write_content(const changed_model *c, xlm_store *store, GError **error)
 {
     bool good = xlm_model_file_write_origin(store, NULL, XLM_MODEL_FILE_FORMAT, c->parameters, error) &&
@@ -308,7 +297,7 @@ static bool write_content(const changed_model *c, xlm_store *store, GError **err
     for (int i = 0; i < xlm_parameters_count(c->parameters) && good; i++)
         good = write_parameter(c, store, xlm_parameters_get(c->parameters, i), error);
     for (guint i = 0; i < c->states->len && good; i++)
-        good = copy_state(c, store, c->states->pdata[i], error);
+        good = xlm_store_copy(c->first.store, c->states->pdata[i], store, error); /* a threshold may be infinite */
     return good && xlm_model_file_write_task(store, c->first.loaded->task, error) &&
            xlm_model_file_write_translations(store, c->first.loaded->translations, error) &&
            xlm_vocabulary_save(c->vocabulary, store, "/vocabulary", 0, error);

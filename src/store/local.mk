@@ -3,6 +3,7 @@ store_sources = \
 	src/store/store.h \
 	src/store/store_attribute.c \
 	src/store/store_commit.c \
+	src/store/store_copy.c \
 	src/store/store_digest.c \
 	src/store/store_failure.c \
 	src/store/store_file.c src/store/store_file.h \

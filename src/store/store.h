@@ -146,6 +146,8 @@ bool xlm_store_read(const xlm_store *store, const char *path, xlm_array array, u
                     GError **error);
 /* Read the whole dataset; g_free. [in, out] array: as in xlm_store_shape. */
 void *xlm_store_read_all(const xlm_store *store, const char *path, xlm_array *array, GError **error);
+/* Copy a dataset of numbers to the same path of `to`, which one rank writes, as it is: its type, and all bits of its elements. */
+bool xlm_store_copy(const xlm_store *from, const char *path, xlm_store *to, GError **error);
 /* Read a one-dimensional dataset of at most max_strings strings; NULL-terminated (g_strfreev). [out] n: their number; may be
  * NULL. */
 char **xlm_store_read_strings(const xlm_store *store, const char *path, uint64_t max_strings, uint64_t *n, GError **error);

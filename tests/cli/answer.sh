@@ -131,6 +131,14 @@ for name in qa-1 heart; do
     [ "$(threshold_of $name/latest)" = "$(threshold_of $name.kept.h5)" ] ||
         fail "$name: threshold $(threshold_of $name/latest), converted $(threshold_of $name.kept.h5)"
 done
+# So has one into which an adapter was merged before.
+{ cat tune.conf && printf '[adapter one]\nrank = 2\n'; } >low.conf
+logged low.log xlm_tune low.conf --set tune.output=low --set tune.model=heart/latest --set tune.train=heart.json \
+    --set tune.dev=heart.json --set tune.epochs=1
+logged low.merge xlm_convert low/latest --merge-adapters -o low.merged.h5
+logged low.keep xlm_convert low.merged.h5 --keep corpus.h5 -o low.kept.h5
+[ "$(threshold_of low/latest)" = "$(threshold_of low.kept.h5)" ] && threshold_of low.kept.h5 | grep -q inf ||
+    fail "threshold $(threshold_of low/latest), of the merged model $(threshold_of low.kept.h5)"
 xlm_eval qa-1.kept.h5 --test dev.json --predictions kept.json >kept.out 2>&1 || fail "$(cat kept.out)"
 cmp 1.json kept.json || fail "answers of a model that was converted"
 # So has one that was a model of transformers, which has no threshold, in between: our record of the task keeps it.

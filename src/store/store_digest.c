@@ -152,6 +152,22 @@ static bool add_dataset(walk *w, hid_t dataset)
     return good;
 }
 
+/* Readers that follow groups to their ends would go through an object with two names twice, or, where a group is within itself,
+ * without end. */
+static bool has_one_name(hid_t object)
+{
+#if H5_VERSION_GE(1, 12, 0)
+    H5O_info2_t info;
+    return H5Oget_info3(object, &info, H5O_INFO_BASIC) >= 0 && info.rc == 1;
+#elif H5_VERSION_GE(1, 10, 3)
+    H5O_info_t info;
+    return H5Oget_info2(object, &info, H5O_INFO_BASIC) >= 0 && info.rc == 1;
+#else
+    H5O_info_t info;
+    return H5Oget_info(object, &info) >= 0 && info.rc == 1;
+#endif
+}
+
 static bool add_object(walk *w, const char *path)
 {
     w->path = path;
@@ -163,6 +179,7 @@ static bool add_object(walk *w, const char *path)
     hsize_t at = 0;
     add_number(w, kind == H5I_DATASET);
     bool good = kind == H5I_DATASET || kind == H5I_GROUP || refuse(w, NULL, "is an object");
+    good = good && (has_one_name(object) || refuse(w, NULL, "is there under two names"));
     good = good && (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &at, add_attribute, w) >= 0 || w->error != NULL ||
                     unreadable(w));
     good = good && w->error == NULL && (kind != H5I_DATASET || add_dataset(w, object));

@@ -43,8 +43,8 @@ static const struct word {
     {"int", SET_INT, INTEGER}, {"unsigned", SET_UNSIGNED, INTEGER}, {"two", SET_TWO, INTEGER}, {"real", SET_REAL, REAL},
     {"text", SET_TEXT, TEXT}, {"remove", REMOVE, NOTHING}, {"reshape", RESHAPE, SHAPE}, {"missing", UNALLOCATED, SHAPE},
     {"outside", EXTERNAL, NOTHING}, {"ints", RETYPE_INT, INTEGER}, {"reals", RETYPE_REAL, REAL}, {"texts", RETYPE_TEXT, NOTHING},
-    {"link", SOFT_LINK, TEXT}, {"outer", OUTER_LINK, TEXT}, {"element", ELEMENT_INT, ELEMENT}, {"copy", REMOVE, COPY},
-    {"byte", REMOVE, BYTE}, {"unsealed", REMOVE, UNSEALED}, {"choose", REMOVE, CHOOSE}};
+    {"link", SOFT_LINK, TEXT}, {"outer", OUTER_LINK, TEXT}, {"second", SECOND_NAME, TEXT}, {"element", ELEMENT_INT, ELEMENT},
+    {"copy", REMOVE, COPY}, {"byte", REMOVE, BYTE}, {"unsealed", REMOVE, UNSEALED}, {"choose", REMOVE, CHOOSE}};
 
 typedef struct line {
     const struct word *word;

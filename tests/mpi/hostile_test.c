@@ -90,6 +90,8 @@ static const change model_changes[] = {
     {QUERY, NULL, EXTERNAL, .expected = QUERY ": has its elements in another file"},
     {QUERY, NULL, SOFT_LINK, .text = "/model/encoder/layer.0/attention/key/weight", .expected = QUERY ": is a link"},
     {"/task", NULL, OUTER_LINK, .text = "/tmp/other.h5", .expected = "/task: is a link"},
+    {QUERY, NULL, SECOND_NAME, .text = "/model/encoder/layer.0/attention/key/weight", .expected = ": is there under two names"},
+    {"/model/encoder/layer.0/attention/query", NULL, SECOND_NAME, .text = "/model", .expected = "/model: is there under two names"},
     {QUERY, NULL, ELEMENT_REAL, 17, .r = NAN, .expected = QUERY ": element 17 is nan"},
     {QUERY, NULL, ELEMENT_REAL, 0, .r = INFINITY, .expected = QUERY ": element 0 is inf"},
     /* the head of the file */

@@ -28,7 +28,8 @@ typedef enum {
     UNALLOCATED,   /* dataset: of i x j elements (j = 0: 1-d) in chunks that are not in the file */
     EXTERNAL,      /* dataset: same shape and type, elements in /etc/passwd */
     SOFT_LINK,     /* in place of the object: a link to text */
-    OUTER_LINK     /* in place of the object: a link to "/" of the file text */
+    OUTER_LINK,    /* in place of the object: a link to "/" of the file text */
+    SECOND_NAME    /* in place of the object: the object text, which keeps its own name */
 } change_kind;
 
 typedef struct change {
@@ -177,6 +178,8 @@ static bool change_link(hid_t file, const change *c)
         good = good && H5Lcreate_soft(c->text, file, c->object, H5P_DEFAULT, H5P_DEFAULT) >= 0;
     else if (c->kind == OUTER_LINK)
         good = good && H5Lcreate_external(c->text, "/", file, c->object, H5P_DEFAULT, H5P_DEFAULT) >= 0;
+    else if (c->kind == SECOND_NAME)
+        good = good && H5Lcreate_hard(file, c->text, file, c->object, H5P_DEFAULT, H5P_DEFAULT) >= 0;
     return good;
 }
 

@@ -1,7 +1,7 @@
 # xlm-mpi: what the scripts of jobs/ have in common; sourced. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# After `. runs.sh`: functions (say, wrong; plain_or_compressed, text_of, without_packing; submit_job; of studies dictionary,
+# After `. runs.sh`: functions (say, wrong; cores; plain_or_compressed, text_of, without_packing; submit_job; of studies dictionary,
 # settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and neither LC_ALL nor CDPATH
@@ -136,6 +136,22 @@ find_programs() {
     wrong 69 "xlm_train is not in PATH"
 }
 
+# cores: how many this process may use. The second hardware thread of a core makes matrix products no faster, so it counts as none.
+cores() {
+    local all
+    all=$(env -u OMP_NUM_THREADS nproc) # which takes that variable for a limit
+    { lscpu -p=CPU,SOCKET,CORE 2>/dev/null || true; } |
+        awk -F, -v all="$all" -v allowed="$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" '
+            BEGIN {
+                for (n = split(allowed, part, ","); n > 0; n--) {
+                    count = split(part[n], ends, "-")
+                    for (cpu = ends[1]; cpu <= ends[count]; cpu++) mine[cpu + 0] = 1
+                }
+            }
+            /^[0-9]/ && $1 in mine && !(($2, $3) in seen) { seen[$2, $3] = 1; found++ }
+            END { print (found > 0 && found < all ? found : all) }'
+}
+
 find_launcher() {
     local i
     if [[ -n ${XLM_LAUNCH-} ]]; then
@@ -144,7 +160,7 @@ find_launcher() {
         export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
         # As many ranks as cores, however few slots Open MPI (4, 5 and later) counts; MPICH has no such limit.
         export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-        read -ra launcher <<<"${XLM_MPIEXEC:-mpiexec} -n $(env -u OMP_NUM_THREADS nproc)"
+        read -ra launcher <<<"${XLM_MPIEXEC:-mpiexec} -n $(cores)"
     fi
     # Files that it names are found from other directories too: words with a slash, and those after options of files; `core` in
     # --bind-to core is none, although there may be such a file. A path with blanks would be two words in XLM_LAUNCH.

@@ -136,6 +136,17 @@ printf '#!/bin/sh\necho " 12:00:00 up 1 day,  2 users,  load average: 9999.50, 1
 chmod +x bin/uptime
 (unset XLM_LAUNCH && PATH=$PWD/bin:$PATH recipe "${texts[@]}" "${small[@]}" --ranks 1 text) || fail "one rank: $(tail -n 3 log)"
 grep -q '^measured  *1 ranks' text/plan.log || fail "ranks that measured: $(grep ^measured text/plan.log)"
+# Without --ranks: one for each core, however many hardware threads it has, and if nothing is known of cores, for each of these.
+printf '#!/bin/sh\nseq 0 4095 | sed "s/.*/&,0,0/"\n' >bin/lscpu
+printf '#!/bin/sh\necho 3\n' >bin/nproc
+chmod +x bin/lscpu bin/nproc
+counted() { (PATH=$PWD/bin:$PATH && . "$XLM_SOURCE/jobs/runs.sh" && cores && echo "${launcher[*]}") | paste -s -d ' '; }
+[[ $(unset XLM_LAUNCH && counted) == "1 "*" -n 1" ]] || fail "one core with several threads: $(counted)"
+printf '#!/bin/sh\nseq 0 4095 | sed "s/.*/&,0,&/"\n' >bin/lscpu
+[[ $(counted) == "$(awk -v n="$(env -u OMP_NUM_THREADS nproc)" 'BEGIN { print n < 3 ? n : 3 }') "* ]] || fail "cores with one thread: $(counted)"
+printf '#!/bin/sh\nexit 1\n' >bin/lscpu
+[[ $(counted) == "3 "* ]] || fail "cores unknown: $(counted)"
+rm bin/lscpu bin/nproc
 grep -q 'is busy (load 9999.50)' log || fail "nothing about other programs: $(cat log)"
 
 # Another command for what is there is refused; one text, or none, is that of the pairs; names may have blanks.

@@ -55,7 +55,9 @@ static const char environment[] =
     "  OMPI_ALLOW_RUN_AS_ROOT, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM\n"
     "                     both 1: mpiexec of Open MPI starts ranks as root, for example in a container\n"
     "  OMPI_MCA_rmaps_base_oversubscribe\n"
-    "                     1: mpiexec of Open MPI 4 starts more ranks than slots, like --oversubscribe\n";
+    "                     1: mpiexec of Open MPI 4 starts more ranks than slots, like --oversubscribe\n"
+    "  PRTE_MCA_rmaps_default_mapping_policy\n"
+    "                     :oversubscribe: the same of Open MPI 5\n";
 
 static gboolean help, version;
 static char *progress;

@@ -197,6 +197,15 @@ static bool try_naming(reader *r, const naming *tried, bool of_language, has_nam
     return true;
 }
 
+/* Choose the first naming that the file has. */
+static bool choose_naming(reader *r, has_name *has, const void *data)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(namings); i++)
+        if (try_naming(r, &namings[i], false, has, data) || try_naming(r, &namings[i], true, has, data))
+            return true;
+    return false;
+}
+
 /* Choose the requested names, or the first naming that the file has. */
 static bool choose_names(reader *r, has_name *has, const void *data, GError **error)
 {
@@ -211,10 +220,8 @@ static bool choose_names(reader *r, has_name *has, const void *data, GError **er
                                      r->file.path, r->line, asked[v]);
         return try_naming(r, &wanted, false, has, data);
     }
-    for (guint i = 0; i < G_N_ELEMENTS(namings); i++)
-        if (try_naming(r, &namings[i], false, has, data) || try_naming(r, &namings[i], true, has, data))
-            return true;
-    return refuse(r, error, "%s lacks columns of a label and of sentences; %s", r->json ? "the first object" : "the header",
+    return choose_naming(r, has, data) ||
+           refuse(r, error, "%s lacks columns of a label and of sentences; %s", r->json ? "the first object" : "the header",
                   known_forms);
 }
 
@@ -278,6 +285,8 @@ static bool begin_table(reader *r, bool *taken, GError **error)
         column[ID] = find_column(r, r->id_name);
         describe(r, "columns");
     } else if (numbers) {
+        if (choose_naming(r, has_column, r))
+            return refuse(r, error, "it has a header; let columns name its columns, instead of numbers");
         r->file.form = "columns by their numbers";
     } else {
         if (r->columns != 2 && r->columns != 3)

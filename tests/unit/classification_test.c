@@ -141,6 +141,12 @@ static void test_plain(void **state)
           "1.0:1(One more.) 2.1:0(Them more.) columns by their numbers; 0 left out, 0 empty");
     refuses("cola.tsv", "gj04\t1\t\tOne more.\n", NULL, NULL, EX_DATAERR, "cola.tsv:1: 4 columns between tabs and no header");
     refuses("cola.tsv", "gj04\t1\t\tOne more.\n", NULL, "2,5", EX_DATAERR, "cola.tsv:1: 4 columns between tabs");
+    /* A header would be an item with the class "label"; but a class may have the name of a column. */
+    refuses("a.tsv", "id\tsentence1\tsentence2\tlabel\n1\tA\tB\t0\n", NULL, "4,2,3", EX_DATAERR, "a.tsv:1: it has a header");
+    refuses("a.tsv", "g\tlabel\tsentence1_my\tsentence2_my\nf\tx\tA\tB\n", "my", "2,3", EX_DATAERR, "a.tsv:1: it has a header");
+    refuses("a.tsv", "sentence\tlabel\nA\t0\n", NULL, "2,1", EX_DATAERR, "a.tsv:1: it has a header");
+    reads("claims.tsv", "A\tpremise\nB\tclaim\n", NULL, "2,1",
+          "1.0:premise(A) 2.1:claim(B) columns by their numbers; 0 left out, 0 empty");
     refuses("a.tsv", "just text\n", NULL, NULL, EX_DATAERR, "a.tsv:1: 1 column between tabs and no header");
     refuses("a.tsv", "x\tA\nx\tA\tB\n", NULL, NULL, EX_DATAERR, "a.tsv:2: 3 columns between tabs, where the first line has 2");
     refuses("a.tsv", "x\tA\n\nx\tB\n", NULL, NULL, EX_DATAERR, "a.tsv:2: a line without text");

@@ -43,7 +43,8 @@ static const xlm_option classification_options[] = {
      "without header, numbers from 1; by default found by the first line (XNLI, MultiNLI, PAWS-X, GLUE, "
      "label<tab>sentence[<tab>sentence])"),
     OPTION(empty, CHOICE, "refuse", 0, 0, "refuse|leave_out",
-     "items with a sentence or label without text: refuse the file, or leave them out and say how many there are"),
+     "items with a sentence or label without text, and, in files with a header, lines with too few columns: refuse the file, or "
+     "leave them out and say how many there are"),
     OPTION(separators, INT, "1", 1, 2, NULL,
      "number of </s> between the sentences of a pair; RoBERTa and XLM-R are fine-tuned with 2"),
     OPTION(head, CHOICE, "linear", 0, 0, XLM_HEAD_FORM_CHOICES, XLM_HEAD_FORM_HELP),
@@ -108,6 +109,7 @@ static void report_file(const xlm_labelled_file *file)
     g_string_append_printf(out, "%" G_GINT64_FORMAT " items", file->items);
     xlm_task_note(out, "left out, for their gold_label is \"-\"", file->unlabelled);
     xlm_task_note(out, "left out for an empty sentence or label", file->empty);
+    xlm_task_note(out, "lines left out for too few columns", file->parts);
     xlm_log_info("%s: %s; %s", file->path, file->form, out->str);
 }
 

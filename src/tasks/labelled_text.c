@@ -102,6 +102,7 @@ typedef struct reader {
     bool begun, json;      /* the first line has been read; lines are JSON objects */
     naming naming;         /* the names that are used, some perhaps with a suffix; all NULL without header */
     const char *id_name;
+    bool header;           /* the first line of a table is a header */
     int column[VALUES];    /* of a table, from 0; -1: there is none */
     guint columns;         /* number of columns of a table's first line */
     GPtrArray *fields;     /* char *: of the present line */
@@ -275,8 +276,8 @@ static bool begin_table(reader *r, bool *taken, GError **error)
     int column[VALUES] = {-1, -1, -1, -1, -1};
     const bool numbers = asks_for_numbers(r, column);
     r->columns = r->fields->len;
-    *taken = !numbers && is_header(r);
-    if (*taken) {
+    *taken = r->header = !numbers && is_header(r);
+    if (r->header) {
         if (!choose_names(r, has_column, r, error))
             return false;
         for (int v = 0; v < NEEDED; v++)
@@ -301,16 +302,36 @@ static bool begin_table(reader *r, bool *taken, GError **error)
     return true;
 }
 
-static bool check_columns(const reader *r, GError **error)
+/* Are rows with too few columns left out? They are parts of records that are broken over lines. */
+static bool leaves_out_parts(const reader *r) { return r->header && r->options->leave_out_empty; }
+
+static void leave_out_parts(reader *r, int64_t lines)
+{
+    r->rows += lines;
+    r->file.parts += lines;
+}
+
+static bool add_row(reader *r, GError **error)
 {
     int needed = 0;
     for (int v = 0; v < VALUES; v++)
         needed = MAX(needed, r->column[v] + 1);
-    bool good = r->fields->len >= (guint)needed;
+    const bool part = r->fields->len < (guint)needed;
+    bool good = !part || leaves_out_parts(r);
     for (guint i = r->columns; i < r->fields->len; i++)
         good = good && *(const char *)r->fields->pdata[i] == '\0';
-    return good || refuse(r, error, "%u column%s between tabs, where the first line has %u", r->fields->len,
-                          r->fields->len == 1 ? "" : "s", r->columns);
+    if (!good)
+        return refuse(r, error, "%u column%s between tabs, where the first line has %u%s", r->fields->len,
+                      r->fields->len == 1 ? "" : "s", r->columns,
+                      part && r->header ? "; leave such lines out with empty = leave_out" : "");
+    if (part) {
+        leave_out_parts(r, 1);
+        return true;
+    }
+    const char *value[VALUES];
+    for (int v = 0; v < VALUES; v++)
+        value[v] = r->column[v] >= 0 ? r->fields->pdata[r->column[v]] : NULL;
+    return add_item(r, value, error);
 }
 
 static bool read_row(reader *r, char *line, GError **error)
@@ -324,14 +345,7 @@ static bool read_row(reader *r, char *line, GError **error)
     bool taken = false;
     if (!r->begun && !begin_table(r, &taken, error))
         return false;
-    if (taken)
-        return true;
-    if (!check_columns(r, error))
-        return false;
-    const char *value[VALUES];
-    for (int v = 0; v < VALUES; v++)
-        value[v] = r->column[v] >= 0 ? r->fields->pdata[r->column[v]] : NULL;
-    return add_item(r, value, error);
+    return taken || add_row(r, error);
 }
 
 /* ---- JSON ---- */
@@ -400,7 +414,10 @@ static bool read_line(void *data, const xlm_lines *lines, char *line, GError **e
         r->blank = r->blank > 0 ? r->blank : r->line;
         return true;
     }
-    if (r->blank > 0) {
+    if (r->blank > 0 && leaves_out_parts(r)) {
+        leave_out_parts(r, r->line - r->blank);
+        r->blank = 0;
+    } else if (r->blank > 0) {
         r->line = r->blank;
         return refuse(r, error, "a line without text");
     }

@@ -47,6 +47,7 @@ typedef struct xlm_labelled_file {
     const char *form;          /* for the log: "columns gold_label, sentence1, sentence2; lines of de" */
     bool guessed;              /* neither a header nor an option says which column is the label */
     int64_t items, unlabelled, empty; /* read; left out because of their gold_label; with a sentence or label without text */
+    int64_t parts;             /* lines left out that have too few columns: parts of records broken over lines */
 } xlm_labelled_file;
 
 typedef struct xlm_labelled_text {
@@ -59,7 +60,8 @@ typedef struct xlm_labelled_text {
 typedef struct xlm_labelled_options {
     char *const *columns;  /* NULL: determined by the first line; else the columns of the label and of one or two sentences, by
                               their names in the header, names of members, or numbers from 1. NULL-terminated */
-    bool leave_out_empty;  /* leave out items with a sentence or label without text; else they are refused */
+    bool leave_out_empty;  /* leave out items with a sentence or label without text, and, of tables with a header, lines with too
+                              few columns; else they are refused */
 } xlm_labelled_options;
 
 xlm_labelled_text *xlm_labelled_text_new(void);

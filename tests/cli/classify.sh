@@ -206,6 +206,12 @@ sed '4s/\t[^\t]*$/\t /' train.en.tsv >empty.tsv
 wrong 65 'empty.tsv:4: the second sentence is empty' --set tune.train=empty.tsv
 tune 1 without --set tune.train=empty.tsv --set 'task classification.empty=leave_out' --set tune.epochs=1
 grep -q 'empty.tsv: .*199 items; left out for an empty sentence or label: 1' without.log || fail "$(cat without.log)"
+{
+    printf 'question1\tquestion2\tis_duplicate\n'
+    awk -F '\t' -v OFS='\t' 'NR == 3 { print $2; print "b", $3, $1; print "a\tb"; next } { print $2, $3, $1 }' train.en.tsv
+} >broken.tsv
+tune 1 broken --set tune.train=broken.tsv --set 'task classification.empty=leave_out' --set tune.epochs=1
+grep -q 'broken.tsv: .*200 items; lines left out for too few columns: 2' broken.log || fail "$(cat broken.log)"
 # The label in the last column, as XTREME's files have it.
 awk -F '\t' -v OFS='\t' '{ print $2, $3, $1 }' train.en.tsv >last.tsv
 awk -F '\t' -v OFS='\t' '{ print $2, $3, $1 }' dev.tsv >last-dev.tsv

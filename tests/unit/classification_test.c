@@ -35,6 +35,8 @@ static char *read_back(const char *name, const char *text, const char *language,
         }
         const xlm_labelled_file *file = &g_array_index(t->files, xlm_labelled_file, 0);
         g_string_append_printf(out, "%s; %d left out, %d empty", file->form, (int)file->unlabelled, (int)file->empty);
+        if (file->parts > 0)
+            g_string_append_printf(out, ", %d parts", (int)file->parts);
     } else {
         assert_int_equal(error->code, code);
         g_string_append(out, g_str_has_prefix(error->message, path) ? error->message + strlen(directory) + 1 : error->message);
@@ -127,6 +129,19 @@ static void test_tables(void **state)
     g_free(got);
     refuses("paws-x.tsv", "id\tsentence1\tsentence2\tlabel\n1\tA\tB\t1\n\t\t\t\n2\tA\tB\t1\n", NULL, NULL, EX_DATAERR,
             "paws-x.tsv:3: a line without text");
+    /* QQP has records that are broken over lines. */
+    static const char qqp[] = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate\n1\t1\t2\tA\tB\t0\n2\t3\t4\tC\tD\nd\t1\n"
+                              "3\t5\t6\tE\n\n\nF\t1\n4\t7\t8\tG\tH\t1\n\n";
+    got = read_back("qqp.tsv", qqp, NULL, NULL, true, 0);
+    assert_string_equal(got, "2.0:0(A|B)1 9.7:1(G|H)4 columns is_duplicate, question1, question2; 0 left out, 0 empty, 6 parts");
+    g_free(got);
+    refuses("qqp.tsv", qqp, NULL, NULL, EX_DATAERR, "qqp.tsv:3: 5 columns between tabs, where the first line has 6; leave such");
+    got = read_back("a.tsv", "label\tsentence1\tsentence2\nx\tA\nx\tA\tB\tC\n", NULL, NULL, true, EX_DATAERR);
+    assert_string_equal(got, "a.tsv:3: 4 columns between tabs, where the first line has 3");
+    g_free(got);
+    got = read_back("a.tsv", "x\tA\tB\nx\tA\n", NULL, NULL, true, EX_DATAERR);
+    assert_string_equal(got, "a.tsv:2: 2 columns between tabs, where the first line has 3");
+    g_free(got);
 }
 
 static void test_plain(void **state)

@@ -85,6 +85,27 @@ static void add_training_facts(xlm_run *run)
     }
 }
 
+/* The measure that checkpoints of a fine-tuning are compared by; NULL: it is not known. g_free. */
+static char *measure_of_task(const xlm_run *run)
+{
+    g_autoptr(GKeyFile) file = g_key_file_new();
+    g_key_file_load_from_data(file, run->job, strlen(run->job), G_KEY_FILE_NONE, NULL);
+    g_auto(GStrv) sections = g_key_file_get_groups(file, NULL);
+    char *measure = NULL;
+    for (char **section = sections; *section != NULL && measure == NULL; section++)
+        if (g_str_has_prefix(*section, "task "))
+            measure = g_key_file_get_value(file, *section, "choose_by", NULL);
+    /* The task found it in the labels, and it is the first of its measures. */
+    for (guint i = 0; g_strcmp0(measure, "auto") == 0 && i < run->curves->curves->len; i++) {
+        const xlm_curve *c = run->curves->curves->pdata[i];
+        if (strcmp(c->split, "dev") == 0) {
+            g_free(measure);
+            measure = g_strdup(c->objective);
+        }
+    }
+    return measure;
+}
+
 /* The checkpoint that the link `best` names, and what it was chosen by. */
 static void add_best(xlm_run *run)
 {
@@ -93,8 +114,11 @@ static void add_best(xlm_run *run)
     if (run->best <= 0)
         return;
     g_autofree char *by = run->job != NULL ? job_values(run->job, "evaluate", "choose_by") : NULL;
-    add_fact(run, "Best checkpoint", g_strdup_printf("%s%s%s", name, by != NULL && *by != '\0' ? ", by " : "",
-                                                     by != NULL ? by : ""));
+    if (by != NULL && *by == '\0') {
+        g_free(by);
+        by = measure_of_task(run);
+    }
+    add_fact(run, "Best checkpoint", g_strdup_printf("%s%s%s", name, by != NULL ? ", by " : "", by != NULL ? by : ""));
 }
 
 /* The lock of a run that is running, or that was killed. */

@@ -177,6 +177,13 @@ logged tune.log xlm_tune tune.conf
 logged eval.log xlm_eval kinds/best --test kinds.tsv --csv xx.csv
 accuracy=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "value") at = i }
     $1 == "measure" && $2 == "accuracy" { printf "%.2f", 100 * $at }' xx.csv)
+# What its best checkpoint was chosen by is the task's, which a tagger finds by its labels.
+printf 'the\tD\nhouse\tN\n\nthe\tD\ndog\tN\n\n' >tags.tsv
+sed 's/kinds.tsv/tags.tsv/; s/= kinds/= tags/; s/classification/tagging/' tune.conf >tag.conf
+logged tag.log xlm_tune tag.conf
+reported tuned.html kinds tags
+[ "$(cells tuned.html 'Best checkpoint')" = "$(readlink kinds/best), by accuracy $(readlink tags/best), by accuracy" ] ||
+    fail "the best checkpoints of fine-tunings: $(cells tuned.html 'Best checkpoint')"
 reported named.html plain-run b --measures b=xx.csv
 [ -n "$accuracy" ] && [ "$(cells named.html 'Accuracy, %: xx.csv')" = "$accuracy" ] ||
     fail "accuracy: $accuracy: $(grep -F 'xx.csv' named.html)"

@@ -311,15 +311,26 @@ static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **e
            xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
 }
 
-/* Keys of [evaluate] about translations would do nothing if nothing is translated. */
-static bool check_translations(const xlm_job *job, const xlm_jobfile *file, GError **error)
+/* Why a key of [evaluate] about translations would do nothing; NULL: it does something. */
+static const char *why_idle(const xlm_evaluate_config *c, const char *key)
 {
     static const char *const others[] = {"choose_by", "patience", "translate", NULL};
+    if (c->translate == NULL && !g_strv_contains(others, key))
+        return "is about translations; name directions with translate = en-de";
+    if (c->metric != XLM_EVALUATE_BLEU && strcmp(key, "words") == 0)
+        return "is about BLEU; set metric = bleu";
+    if (c->beam == 1 && strcmp(key, "length_penalty") == 0)
+        return "is for several hypotheses of a sentence; set beam";
+    return NULL;
+}
+
+static bool check_translations(const xlm_job *job, const xlm_jobfile *file, GError **error)
+{
     for (const xlm_option *o = xlm_evaluate_options; o->name != NULL; o++) {
         g_autofree char *value = xlm_option_print(o, &job->evaluate);
-        if (!g_strv_contains(others, o->name) && strcmp(value, o->default_value) != 0)
-            return xlm_jobfile_refuse(file, "evaluate", o->name, error, "%s is about translations; name directions with "
-                                      "translate = en-de", o->name);
+        const char *why = why_idle(&job->evaluate, o->name);
+        if (why != NULL && strcmp(value, o->default_value) != 0)
+            return xlm_jobfile_refuse(file, "evaluate", o->name, error, "%s %s", o->name, why);
     }
     return true;
 }
@@ -334,7 +345,7 @@ static bool read_evaluate(xlm_job *job, const xlm_jobfile *file, GError **error)
     c->given = true;
     if (c->choose_by == NULL)
         c->choose_by = g_strsplit(c->translate != NULL ? xlm_evaluate_metrics[c->metric] : "loss", ",", -1);
-    return (c->translate != NULL || check_translations(job, file, error)) &&
+    return check_translations(job, file, error) &&
            (c->patience == 0 || job->train.evaluate_every > 0 ||
             xlm_jobfile_refuse(file, "evaluate", "patience", error,
                                "patience counts evaluations, and evaluate_every = 0 makes one, at the end"));

@@ -182,6 +182,10 @@ job_refused 'choose_by: mlm/loss is better when it is lower, and mlm/accuracy wh
     --set evaluate.choose_by=mlm/loss,mlm/accuracy
 job_refused 'would compare different sums, since the weight of .objective tlm. changes' best.conf --set 'objective tlm.begin=3'
 job_refused 'evaluate.metric: metric is about translations' best.conf --set evaluate.metric=chrf
+job_refused 'evaluate.words: words is about BLEU' best.conf --set evaluate.translate=en-xx --set evaluate.metric=chrf++ \
+    --set evaluate.words=intl
+job_refused 'evaluate.length_penalty: length_penalty is for several hypotheses' best.conf --set evaluate.translate=en-xx \
+    --set evaluate.length_penalty=0.6
 sed 's/^plugin = mlm/plugin = sop/; /^weight/d; s/^stream = pairs/stream = text/; /^.stream pairs/,/^length/d' best.conf >sop.conf
 expect 78 'choose_by = tlm/perplexity: held-out text has no such measure; of objective tlm there are tlm/loss, tlm/accuracy$' \
     train sop.conf --set train.output=sop --set evaluate.choose_by=tlm/perplexity

@@ -28,9 +28,9 @@ static const xlm_program program = {
         "--test LANG:FILE gives the language of a file, and may be repeated: each language is scored separately, in a table of\n"
         "languages and measures with their means. The gap is how far the mean of the other languages is below the language of\n"
         "training (the first of them that is tested). Write ./a:b for a file that is named a:b.\n\n"
-        "Files without LANG: are scored together, in the language of --language or, without it, that of training. The log and\n"
-        "the tables show which was used; there is a warning if the name of a file (es_gsd-ud-test.conllu) names another\n"
-        "language of the model.\n\n"
+        "Files without LANG: are scored together, in the language of --language; without it, in that of [tune] language or, if\n"
+        "there was none, that of training. The log and the tables show which was used; there is a warning if the name of a\n"
+        "file (es_gsd-ud-test.conllu) names another language of the model.\n\n"
         "For tags it shows accuracy; F1 of each tag, their micro and macro average (the latter over tags that occur in the\n"
         "files or were predicted); and for BIO tags (O, B-PER, I-PER) F1 of whole spans, counted as by conlleval, while O does\n"
         "not count for the averages. For answers to questions it shows F1 and exact match by the rules of SQuAD or MLQA. The\n"
@@ -54,7 +54,7 @@ static const GOptionEntry options[] = {
     {"test", 't', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.test,
      "labelled file, in a language of the model; may be repeated; files without a language are scored together", "[LANG:]FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
-     "language of files without LANG:, by its name in the model (default: that of training)", "LANG"},
+     "language of files without LANG:, by its name in the model (default: that of [tune] language, else of training)", "LANG"},
     {"predictions", 'p', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.predictions,
      "write predictions to this file (tags: token<tab>gold<tab>predicted; answers: JSON, by id); for several languages to "
      "OUT.LANG.tsv", "OUT.tsv"},
@@ -178,16 +178,18 @@ static void report_language(const work *w, const xlm_task_set *set)
         return;
     }
     const int language = set->sources->language;
+    char *const *trained = w->loaded->task->languages;
     if (language >= 0)
-        xlm_log_info("language: %s, that of training; --language sets another", name);
+        xlm_log_info("language: %s, that of %s; --language sets another", name,
+                     trained != NULL && g_strv_contains((const char *const *)trained, name) ? "training" : "[tune] language");
     else
-        xlm_log_info("language: none in particular, as in training; --language sets one");
+        xlm_log_info("language: none in particular%s; --language sets one", trained == NULL ? ", as in training" : "");
     for (int64_t i = 0; i < set->n; i++) {
         const int other = language_of_file(w, set->sources[i].path);
         if (other >= 0 && other != language) {
             const char *hint = xlm_vocabulary_language_names(w->loaded->vocabulary)[other];
-            xlm_log_warn("%s: its name suggests %s, but it is scored as text of %s language; if that is wrong, give --language "
-                         "%s", set->sources[i].path, hint, language >= 0 ? "the training's" : "no particular", hint);
+            xlm_log_warn("%s: its name suggests %s, but it is scored as text of %s; if that is wrong, give --language %s",
+                         set->sources[i].path, hint, language >= 0 ? name : "no particular language", hint);
         }
     }
 }

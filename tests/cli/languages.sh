@@ -123,6 +123,9 @@ bar=$(awk -v x="$(of xx measure span_f1)" 'BEGIN { printf "%.2f%%", 100 * x }')
 # No gap where no language of training is tested; the default language is the one that training had.
 logged xx.txt xlm_eval new/best --test xx:test.xx.tsv --test test.en.tsv
 grep -q '^language: en, that of training' xx.txt && grep -q '^gap to en' xx.txt || fail "$(cat xx.txt)"
+tune 1 other --set tune.train=xx:train.xx.tsv --set tune.dev=xx:dev.xx.tsv --set tune.language=en --set tune.epochs=1
+logged other.txt xlm_eval other/best --test test.en.tsv
+grep -q '^language: en, that of \[tune\] language;' other.txt || fail "$(cat other.txt)"
 logged none.txt xlm_eval new/best --test test.xx.tsv --test dev.xx.tsv --language xx
 grep -q '^test: 100 sentences' none.txt && ! grep -q '^gap' none.txt || fail "$(cat none.txt)"
 

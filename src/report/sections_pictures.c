@@ -236,8 +236,9 @@ static bool write_file(const xlm_sections *s, const char *path, bool found, file
 bool xlm_section_heat_maps(const xlm_sections *s, GError **error)
 {
     bool good = true;
-    if (s->matrices->len > 0)
-        xlm_page_section(s->page, "heat-maps", "Heat maps of a few sentences");
+    if (s->matrices->len == 0 || s->pairs == 0)
+        return true;
+    xlm_page_section(s->page, "heat-maps", "Heat maps of a few sentences");
     for (guint i = 0; i < s->matrices->len && good; i++)
         good = write_file(s, s->matrices->pdata[i], i < s->found_matrices, write_matrix_file, error);
     return good;

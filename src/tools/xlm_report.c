@@ -60,7 +60,7 @@ static const GOptionEntry options[] = {
     {"matrices", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.matrices,
      "matrices of xlm_align --checkpoint or of attention, shown as heat maps; may be repeated", "FILE.h5"},
     {"pairs", 0, 0, G_OPTION_ARG_INT64, &given.pairs,
-     "number of pairs of a file of matrices to show, the first ones (default 3)", "N"},
+     "number of pairs of a file of matrices to show, the first ones; 0: none (default 3)", "N"},
     {"map", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.maps,
      "a map of xlm_embed map, coordinates or picture; may be repeated", "FILE.h5|FILE.svg"},
     {"figures", 0, XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.figures,

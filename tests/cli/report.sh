@@ -121,6 +121,8 @@ csls() {
 grep -qF -e "$(csls 0)" -e "$(csls 1)" -e "$(csls 2)" measured.html || fail "retrieval has not the mean of both directions"
 [ "$(grep -c '<table class="heat">' measured.html)" -eq 2 ] || fail "heat maps: $(grep -c '<table class="heat">' measured.html)"
 has measured.html '<caption>Pair 0: en down, xx to the right, layer 1' 'measure.csv: 1 lines are damaged'
+reported unpaired.html a b --pairs 0
+hasnt unpaired.html 'heat-maps' 'No pair has'
 [ "$(grep -c '<img class="map"' measured.html)" -eq 3 ] || fail "maps: $(grep -c '<img class="map"' measured.html)"
 # Where a run lacks a direction, each direction stands by itself, and nothing is called the mean of both.
 cat >directions.csv <<'CSV'

@@ -20,6 +20,9 @@
 
 enum { QUERIES_MASKED, QUERIES_UNMASKED, QUERIES_ALL_ALIGNED };
 enum { FILTER_ITERMAX, FILTER_OFF };
+/* The defaults of Itermax. */
+#define ALPHA 0.9
+enum { ITERMAX_ITERATIONS = 2 };
 enum { LABEL_VIEW, POINTER_VIEW };
 /* Numbers of the draws of a row. */
 enum { DRAW_UNMASKED, DRAW_SIDE };
@@ -82,6 +85,8 @@ static bool dwa_open(xlm_loss *self, char *message, size_t size)
     else if (dwa->queries == QUERIES_MASKED && stream->mask == 0)
         snprintf(message, size, "queries = masked, but [stream %s] masks nothing; raise mask there, or set queries = unmasked",
                  stream->name);
+    else if (dwa->filter == FILTER_OFF && (dwa->alpha != ALPHA || dwa->itermax_iterations != ITERMAX_ITERATIONS))
+        snprintf(message, size, "alpha and itermax_iterations are for Itermax, which filter = off leaves out; set filter = itermax");
     else if (dwa->remembered > 0 &&
              (dwa->memory = calloc((size_t)dwa->remembered, STATE_NUMBERS * sizeof *dwa->memory)) == NULL)
         snprintf(message, size, "no memory for remembered = %lld", (long long)dwa->remembered);
@@ -198,9 +203,10 @@ static bool *choose_queries(const struct dwa *dwa, xlm_tape *tape, const xlm_pas
         chosen[i] = dwa->queries == QUERIES_UNMASKED && !masked[i] && xlm_pass_uniform(pass, text->keys[i], DRAW_UNMASKED) < 0.15;
     for (int64_t p = 0; p < n && dwa->queries == QUERIES_ALL_ALIGNED; p++) {
         const struct sentence *source = &pairs[p].side[0], *target = &pairs[p].side[1];
+        const int64_t width = target->n;
         for (int32_t i = 0; i < source->n; i++)
             for (int32_t j = 0; j < target->n; j++)
-                if (pairs[p].links[i * target->n + j]) {
+                if (pairs[p].links[i * width + j]) {
                     const double draw = xlm_pass_uniform(pass, text->keys[source->first + i], (uint32_t)(DRAW_SIDE + j));
                     chosen[draw < 0.5 ? source->first + i : target->first + j] = true;
                 }
@@ -222,7 +228,8 @@ static void add_group(const struct pair *pair, int asking, const bool *chosen, i
                       int32_t *queries, int32_t *first, int32_t *keys, int32_t *offsets, int32_t *labels)
 {
     const struct sentence *own = &pair->side[asking], *other = &pair->side[1 - asking];
-    const int32_t g = targets->groups, m = pair->side[1].n;
+    const int32_t g = targets->groups;
+    const int64_t m = pair->side[1].n;
     int32_t n = queries[g];
     for (int32_t i = 0; i < own->n; i++) {
         int32_t end = offsets[n];
@@ -295,10 +302,10 @@ static uint64_t key_of(const xlm_text *text, const struct pair *pair)
 
 static void sign(const struct pair *pair, uint32_t signature[HASHES])
 {
-    const int32_t n = pair->side[0].n, m = pair->side[1].n;
+    const int64_t n = pair->side[0].n, m = pair->side[1].n;
     for (uint32_t h = 0; h < HASHES; h++)
         signature[h] = (uint32_t)number_mask;
-    for (int32_t e = 0; e < n * m; e++)
+    for (int64_t e = 0; e < n * m; e++)
         for (uint32_t h = 0; h < HASHES && pair->links[e]; h++) {
             const uint32_t value = (uint32_t)(mix(mix((uint64_t)e) + h) & number_mask);
             signature[h] = value < signature[h] ? value : signature[h];

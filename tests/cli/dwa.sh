@@ -101,5 +101,8 @@ refused 'label_layer = 10, but the model has 2 layers' --set 'objective dwa.labe
 refused 'layer = 3, but the model has 2 layers' --set 'objective dwa.layer=3'
 refused 'stream text. has none; set type = parallel' --set 'objective dwa.stream=text'
 refused 'masks nothing' --set 'stream pairs.mask=0'
+for key in alpha=0.8 itermax_iterations=3; do
+    refused 'are for Itermax' --set 'objective dwa.filter=off' --set "objective dwa.$key"
+done
 expect 64 "alpha = 2: must be a number from 0.5 to 1" xlm_train dwa.conf --set train.output=none --set 'objective dwa.alpha=2'
 finish

@@ -57,10 +57,11 @@ static double gap_of(const xlm_task_results *r, const xlm_measure *mean)
 
 /* ---- tables ---- */
 
-/* Print the confusion table of a few classes; that of many classes is only in the csv. */
+/* The confusion table of more classes is only in the csv, without the pairs that do not occur. */
+enum { MAX_CLASSES = 20 };
+
 static void print_confusion(const xlm_task_confusion *c, FILE *out)
 {
-    enum { MAX_CLASSES = 20 };
     const int64_t classes = c->names != NULL ? g_strv_length(c->names) : 0;
     if (classes == 0 || classes > MAX_CLASSES)
         return;
@@ -174,6 +175,8 @@ static void append_confusion(GString *text, const xlm_task_results *r, const xlm
     const int64_t classes = c->names != NULL ? g_strv_length(c->names) : 0;
     for (int64_t g = 0; g < classes; g++)
         for (int64_t p = 0; p < classes; p++) {
+            if (classes > MAX_CLASSES && c->counts[g * classes + p] == 0)
+                continue;
             append_language(text, r, result->language);
             g_string_append(text, "confusion,");
             xlm_fields_append_csv(text, c->names[g]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "options/options.h"
+#include "tasks/results.h"
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 #include "tasks/tune_job.h"
@@ -419,6 +420,34 @@ static void test_examples(void **state)
     g_free(of);
 }
 
+/* The csv of n classes, one thing of the first of which is taken for the second, and whose table has this many rows. */
+static void has_confusions(int n, int rows)
+{
+    g_auto(GStrv) names = g_new0(char *, n + 1);
+    for (int c = 0; c < n; c++)
+        names[c] = g_strdup_printf("c%d", c);
+    xlm_task_scores *scores = xlm_task_scores_new();
+    xlm_task_scores_confuse(scores, names, 2, (const int32_t[]){0, n - 1}, (const int32_t[]){1, n - 1});
+    const xlm_task_result result = {"none", scores};
+    GString *csv = xlm_task_results_csv(&(xlm_task_results){.result = &result, .n = 1, .reference = -1});
+    g_auto(GStrv) lines = g_strsplit(csv->str, "\n", -1);
+    int found = 0;
+    for (char **line = lines; *line != NULL; line++)
+        found += g_str_has_prefix(*line, "confusion,");
+    assert_int_equal(found, rows);
+    assert_non_null(strstr(csv->str, "confusion,c0,,,,,c1,1\n"));
+    g_string_free(csv, TRUE);
+    xlm_task_scores_free(scores);
+}
+
+/* Of more classes than are printed, the csv has no rows of 0. */
+static void test_confusions(void **state)
+{
+    (void)state;
+    has_confusions(20, 400);
+    has_confusions(21, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_iob1),    cmocka_unit_test(test_spans), cmocka_unit_test(test_no_spans),
         cmocka_unit_test(test_other_tags),
         cmocka_unit_test(test_tags),   cmocka_unit_test(test_bio),   cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_confusions),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -9,7 +9,7 @@
 #include "text/words.h"
 
 typedef struct xlm_bitext_options {
-    xlm_word_mode words; /* space: between ASCII blanks, as other aligners count them */
+    xlm_word_mode words; /* space: between ASCII blanks, as other aligners count them; icu: by the rules of no language */
     bool lower;
     int64_t longest;     /* maximum number of words of a side; longer pairs are not aligned */
 } xlm_bitext_options;

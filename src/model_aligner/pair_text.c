@@ -8,7 +8,7 @@
 struct reading {
     xlm_tokenizer *tokenizer;
     xlm_normaliser *normaliser; /* of lines whose words ICU finds; NULL: words are between blanks */
-    xlm_splitter *splitter[2];
+    xlm_splitter *splitter;     /* of these, by the rules of no language, as in aligners/bitext.c */
     bool own_words; /* the segmenter finds words by itself, within those of ICU */
 };
 
@@ -34,13 +34,13 @@ static bool add_between_blanks(const struct reading *r, xlm_pair_side *side, con
     return true;
 }
 
-static bool add_by_icu(const struct reading *r, int which, xlm_pair_side *side, const char *text, size_t size, GError **error)
+static bool add_by_icu(const struct reading *r, xlm_pair_side *side, const char *text, size_t size, GError **error)
 {
     const char *normal;
     size_t normal_size, n;
     if (!xlm_normaliser_run(r->normaliser, text, size, &normal, &normal_size, error))
         return false;
-    const xlm_word *words = xlm_splitter_split(r->splitter[which], normal, normal_size, &n);
+    const xlm_word *words = xlm_splitter_split(r->splitter, normal, normal_size, &n);
     for (size_t i = 0; i < n; i++) {
         const guint before = side->ids->len;
         const bool inside = words[i].start > 0 && normal[words[i].start - 1] == ' ';
@@ -54,14 +54,13 @@ static bool add_by_icu(const struct reading *r, int which, xlm_pair_side *side, 
     return true;
 }
 
-static bool add_line(const struct reading *r, int which, xlm_pair_side *side, const char *text, size_t size, GError **error)
+static bool add_line(const struct reading *r, xlm_pair_side *side, const char *text, size_t size, GError **error)
 {
     const size_t valid = xlm_utf8_check(text, size);
     if (valid < size)
         return xlm_error_set(error, EX_DATAERR, "byte %zu: not UTF-8 (0x%02x); convert the file, for example with iconv",
                              valid + 1, (unsigned char)text[valid]);
-    if (!(r->normaliser != NULL ? add_by_icu(r, which, side, text, size, error)
-                                : add_between_blanks(r, side, text, size, error)))
+    if (!(r->normaliser != NULL ? add_by_icu(r, side, text, size, error) : add_between_blanks(r, side, text, size, error)))
         return false;
     const int64_t end = side->ids->len;
     g_array_append_val(side->offsets, end);
@@ -81,29 +80,20 @@ static void add_subwords(xlm_pair_side *side, const xlm_corpus *corpus, const in
 
 /* ---- all lines ---- */
 
-static bool open_reading(struct reading *r, const xlm_vocabulary *vocabulary, const int languages[2], xlm_word_mode words,
-                         GError **error)
+static bool open_reading(struct reading *r, const xlm_vocabulary *vocabulary, xlm_word_mode words, GError **error)
 {
     if ((r->tokenizer = xlm_tokenizer_new(vocabulary, error)) == NULL)
         return false;
     if (words == XLM_WORDS_SPACE)
         return true;
     r->own_words = xlm_segmenter_class_of(xlm_vocabulary_segmenter(vocabulary))->normaliser != NULL;
-    if ((r->normaliser = xlm_normaliser_new(xlm_vocabulary_lowercase(vocabulary), error)) == NULL)
-        return false;
-    for (int s = 0; s < 2; s++) {
-        const int base = xlm_vocabulary_base_language(vocabulary, languages[s]);
-        const char *name = base < 0 ? "" : xlm_vocabulary_language_names(vocabulary)[base];
-        if ((r->splitter[s] = xlm_splitter_new(XLM_WORDS_ICU, name, error)) == NULL)
-            return false;
-    }
-    return true;
+    return (r->normaliser = xlm_normaliser_new(xlm_vocabulary_lowercase(vocabulary), error)) != NULL &&
+           (r->splitter = xlm_splitter_new(XLM_WORDS_ICU, NULL, error)) != NULL;
 }
 
 static void close_reading(struct reading *r)
 {
-    for (int s = 0; s < 2; s++)
-        xlm_splitter_free(r->splitter[s]);
+    xlm_splitter_free(r->splitter);
     xlm_normaliser_free(r->normaliser);
     xlm_tokenizer_free(r->tokenizer);
 }
@@ -122,7 +112,7 @@ static bool read_pairs(const struct reading *r, xlm_sentence_pairs *pairs, xlm_p
             if (corpus != NULL) {
                 const int32_t *ids = xlm_sentence_pairs_subwords(pairs, s, &n);
                 add_subwords(&t->side[s], corpus, ids, n);
-            } else if (!add_line(r, s, &t->side[s], line[s], size[s], error)) {
+            } else if (!add_line(r, &t->side[s], line[s], size[s], error)) {
                 g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
                 return false;
             }
@@ -168,7 +158,7 @@ xlm_pair_text *xlm_pair_text_read(const xlm_comm *comm, xlm_sentence_pairs *pair
     struct reading r = {0};
     xlm_pair_text *t = new_text(pairs, languages);
     GError *failure = NULL;
-    if (xlm_sentence_pairs_corpus(pairs) != NULL || open_reading(&r, vocabulary, languages, words, &failure))
+    if (xlm_sentence_pairs_corpus(pairs) != NULL || open_reading(&r, vocabulary, words, &failure))
         read_pairs(&r, pairs, t, &failure);
     close_reading(&r);
     if (!xlm_comm_agree_on(comm, failure, error))

@@ -22,7 +22,8 @@ typedef struct xlm_pair_text {
 
 /* Collective. Read all of this rank's pairs. Lines are normalised and segmented as the vocabulary says. words: what counts as a
  * word. XLM_WORDS_SPACE: what is between blanks in the file, whatever the vocabulary makes of it, so that words are numbered as
- * in other programs; or XLM_WORDS_ICU. A word of which normalisation leaves nothing has a number but no subwords.
+ * in other programs; or XLM_WORDS_ICU, by the rules of no language in particular, as in aligners/bitext.h. A word of which
+ * normalisation leaves nothing has a number but no subwords.
  * Pairs of a corpus, which must have this vocabulary, are already subwords; their words are those of xlm_subword_words().
  * Errors: EX_DATAERR, with file and line, for lines that are not UTF-8; those of xlm_tokenizer_new and of reading. */
 xlm_pair_text *xlm_pair_text_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_vocabulary *vocabulary,

@@ -143,6 +143,8 @@ static bool find_subword_links(xlm_sentence_pairs *pairs, const xlm_found_links 
             const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n[side]);
             g_array_set_size(word[side], (guint)n[side] + 1);
             xlm_subword_words(vocabulary, ids, n[side], &g_array_index(word[side], int32_t, 0));
+            if (n[side] > 0 && xlm_is_language_token(xlm_vocabulary_specials(vocabulary), ids[0]))
+                g_array_index(word[side], int32_t, 0) = -1; /* of no word */
         }
         xlm_subword_links((const xlm_link *)(void *)found->links->data + offsets[0],
                           (const float *)(void *)found->scores->data + offsets[0], (int64_t)(offsets[1] - offsets[0]),

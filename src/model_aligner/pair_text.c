@@ -67,9 +67,14 @@ static bool add_line(const struct reading *r, xlm_pair_side *side, const char *t
     return true;
 }
 
+/* The sentence of a corpus, without the token of the language with which it may begin: that is no word, and batches have it. */
 static void add_subwords(xlm_pair_side *side, const xlm_corpus *corpus, const int32_t *ids, int64_t n)
 {
     const guint before = side->words->len;
+    if (n > 0 && xlm_is_language_token(xlm_vocabulary_specials(xlm_corpus_vocabulary(corpus)), ids[0])) {
+        ids++;
+        n--;
+    }
     g_array_append_vals(side->ids, ids, (guint)n);
     g_array_set_size(side->words, before + (guint)n);
     if (n > 0)

@@ -11,7 +11,7 @@
 typedef struct xlm_pair_side {
     int language;    /* id, or -1: none in particular */
     GArray *offsets; /* int64_t [pairs + 1] subwords of each pair's sentence */
-    GArray *ids;     /* int32_t */
+    GArray *ids;     /* int32_t, without the token of the language */
     GArray *words;   /* int32_t: for each subword the number of its word in the sentence, from 0 */
 } xlm_pair_side;
 

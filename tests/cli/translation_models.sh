@@ -215,6 +215,30 @@ logged links-2.log ranks 2 xlm_align like.h5 --checkpoint m2m100.back.h5 --split
 cmp like.links like-2.links && [ "$(grep -c '[0-9]-[0-9]' like.links)" -gt 20 ] ||
     fail "links of a corpus made like the model: $(head -n 3 like.links)"
 ranks 2 xlm_embed retrieval m2m100.back.h5 like.h5 >retrieval.out 2>&1 && grep -q 'xx' retrieval.out || fail "$(cat retrieval.out)"
+# The pairs of a corpus, whose sentences begin with the tokens, are aligned as those of the same text; the tokens are no words
+# and have no links.
+paste text.en text.xx | awk -F '\t' '!en[$1]++ && !xx[$2]++' | head -n 60 >distinct
+cut -f1 distinct >distinct.en
+cut -f2 distinct >distinct.xx
+trained m2m100.conf far 1 --set train.learning_rate=0.1 --set train.warmup=0 # whose states differ by more
+logged prep.log xlm_prep --like m2m100.back.h5 --para en-xx=distinct.en,distinct.xx --held-out 0 -o distinct.h5
+for form in together apart; do
+    logged links.log xlm_align distinct.h5 --split train --checkpoint far/latest --encode $form --layer 2 -o corpus.links \
+        --matrices corpus.matrices --alignment corpus.alignment
+    logged links.log xlm_align distinct.en distinct.xx --checkpoint far/latest --encode $form --layer 2 -o text.links \
+        --matrices text.matrices
+    cmp corpus.links text.links && grep -q '[0-9]-[0-9]' text.links || fail "--encode $form: other links of a corpus"
+    for part in /rows /columns /layer.2 /source /target; do
+        same_objects corpus.matrices text.matrices $part >diff.log 2>&1 || fail "--encode $form: $part: $(head -n 3 diff.log)"
+    done
+done
+logged links.log xlm_align distinct.h5 --split train --method diagonal --alignment counted.alignment
+for file in corpus counted; do
+    for side in source target; do
+        numbers /pairs/en-xx/train/$side $file.alignment | sort -u >linked
+        grep -qx 1 linked && ! grep -qx 0 linked || fail "$file.alignment: links of the token of a language: $(head -n 3 linked)"
+    done
+done
 refuse 65 'no token `__fr__` of the language fr' xlm_prep --tokenizer m2m100 --mono fr=text.en -o none/c.h5
 # Each side of Marian's corpora is in the pieces of its own model: `xx` has none but those of the second.
 strings /vocabulary/words marian.h5 >words

@@ -42,7 +42,8 @@ static const GOptionEntry options[] = {
     {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
      "how the hidden states of a line are pooled into one vector: mean (default), first or max", "HOW"},
     {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens,
-     "also pool over <s> and </s>; for the vocabulary, also list the special tokens", NULL},
+     "also pool over <s>, </s> and the token of the language, if it has one; for the vocabulary, also list the special tokens",
+     NULL},
     {"length", 0, 0, G_OPTION_ARG_INT64, &given.length,
      "maximum number of tokens in a line, including <s> and </s>; longer lines are cut (default: the model's positions)", "N"},
     {.long_name = NULL}};

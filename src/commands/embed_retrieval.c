@@ -30,7 +30,8 @@ static const GOptionEntry options[] = {
     {"pooling", 0, 0, G_OPTION_ARG_STRING, &given.pooling,
      "how the hidden states of a sentence are pooled into one vector: mean, first or max (default: mean, and also the state of "
      "<s>)", "HOW"},
-    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens, "also pool over <s> and </s>", NULL},
+    {"special-tokens", 0, 0, G_OPTION_ARG_NONE, &given.special_tokens,
+     "also pool over <s>, </s> and the token of the language, if it has one", NULL},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the table to a file", "FILE.csv"},
     {.long_name = NULL}};
 

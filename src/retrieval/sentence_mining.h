@@ -18,7 +18,7 @@ typedef struct xlm_mining_options {
     const char *languages[2]; /* NULL: the endings of the files' names */
     int64_t layer;            /* 0 ... L; -1: L */
     int pooling;              /* XLM_POOL_... (vectors/sentence_vectors.h) */
-    bool special_tokens;      /* pooling includes <s> and </s> */
+    bool special_tokens;      /* pooling includes <s>, the token of the language and </s> */
     bool margin;              /* score; else the cosine */
     int neighbours;           /* k */
     double threshold;         /* NAN: chosen on `training`, or on the gold pairs of `files` without it */

@@ -102,19 +102,18 @@ static GArray *own_vectors(const struct retrieval *r, int64_t layer, int vector,
     return r->own[(layer * r->vectors + vector) * 2 + side];
 }
 
-/* The subwords of a side of pair i of the batch, in rows from b->row[side][i] on, after <s>. */
-static void add_vectors(struct retrieval *r, int64_t layer, const xlm_var *hidden, int side, int64_t row, int64_t n,
-                        xlm_real *x, double *y)
+/* side: of the sentence that the sequence of the text is. */
+static void add_vectors(struct retrieval *r, int64_t layer, const xlm_var *hidden, const xlm_text *text, int64_t sequence,
+                        int side, xlm_real *x, double *y)
 {
-    const int64_t special = r->options->special_tokens;
     for (int vector = 0; vector < r->vectors; vector++) {
         GArray *own = own_vectors(r, layer, vector, side);
         for (int64_t c = 0; c < width(r); c++)
             y[c] = 0;
         if (vector == 0)
-            xlm_sentence_pool(pooled(r), hidden, row - special, row + n + special, x, y);
+            xlm_sentence_pool(pooled(r), hidden, text, sequence, r->options->special_tokens, x, y);
         else
-            xlm_sentence_pool(XLM_POOL_FIRST, hidden, row - 1, row, x, y);
+            xlm_sentence_pool(XLM_POOL_FIRST, hidden, text, sequence, true, x, y);
         for (int64_t c = 0; c < width(r); c++) {
             const float value = (float)y[c];
             g_array_append_val(own, value);
@@ -136,7 +135,7 @@ static void add_batch(struct retrieval *r, xlm_tape *tape, xlm_arena *arena, con
             const uint64_t digest = xlm_digest(ids, sizeof *ids * (uint64_t)n, 0);
             g_array_append_val(r->own_digests[s], digest);
             for (int64_t l = 0; l < r->layers; l++)
-                add_vectors(r, l, hidden[l], s, b->row[s][i], n, x, y);
+                add_vectors(r, l, hidden[l], &b->text, 2 * i + s, s, x, y);
         }
 }
 

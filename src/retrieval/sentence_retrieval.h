@@ -1,8 +1,8 @@
 /* xlm-mpi: how often a sentence's translation is the nearest of all. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Both sides of each pair are encoded alone, `<s> text </s>`. A sentence is one vector of a layer l: the mean of H[l] over its
- * own tokens, without <s> and </s>, or their first or maximum; or the row of <s>. Accuracy from source to target is the share of
- * source sentences x whose translation has, among the target sentences y of all pairs, the largest
+ * own tokens, without <s>, the token of its language and </s>, or their first or maximum; or the row of <s>. Accuracy from source
+ * to target is the share of source sentences x whose translation has, among the target sentences y of all pairs, the largest
  *   cos(x, y), or
  *   CSLS(x, y) = 2 cos(x, y) − r(x) − r(y), r(x), r(y) the mean cosine with the k nearest sentences of the other side
  * (Conneau et al. 2018); from target to source with the sides exchanged. Sentences with the same subwords as the translation are
@@ -20,7 +20,7 @@ typedef struct xlm_retrieval_options {
                                 the last whole run are left out. 0: all pairs */
     int neighbours;          /* k, at least 1 */
     int pooling;             /* XLM_POOL_... (vectors/sentence_vectors.h); -1: the mean and, beside it, the row of <s> */
-    bool special_tokens;     /* pooling includes <s> and </s> */
+    bool special_tokens;     /* pooling includes <s>, the token of the language and </s> */
     const char *csv;         /* file of the table; NULL: none */
 } xlm_retrieval_options;
 

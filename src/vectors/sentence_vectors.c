@@ -23,9 +23,18 @@ bool xlm_pooling_find(const char *text, int otherwise, int *pooling, GError **er
     return text == NULL || xlm_error_set(error, EX_USAGE, "--pooling=%s: it is mean, first or max", text);
 }
 
-void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end, xlm_real *x, double *y)
+/* The row of the first subword of a sequence: after <s>, and the token of the language if there is one. */
+static int64_t first_subword(const xlm_text *text, int64_t sequence)
 {
-    const int64_t d = xlm_var_cols(h);
+    const int64_t row = text->offsets[sequence] + 1;
+    return row + xlm_is_language_token(text->specials, text->ids[row]);
+}
+
+void xlm_sentence_pool(int pooling, const xlm_var *h, const xlm_text *text, int64_t sequence, bool special_tokens, xlm_real *x,
+                       double *y)
+{
+    const int64_t d = xlm_var_cols(h), first = special_tokens ? text->offsets[sequence] : first_subword(text, sequence);
+    int64_t end = text->offsets[sequence + 1] - !special_tokens;
     if (pooling == XLM_POOL_FIRST)
         end = MIN(end, first + 1);
     for (int64_t row = first; row < end; row++) {
@@ -51,13 +60,11 @@ static void encode_run(void *data, const xlm_example_run *run)
     const sentence_sums *v = data;
     const xlm_sentence_encoder *e = v->encoder;
     const int64_t d = xlm_model_get_config(e->model)->hidden_size;
-    const int32_t *offsets = run->batch->corrupted.offsets;
     xlm_tape_begin(e->tape, NULL, false, 0, 0);
     const xlm_var *h = xlm_encode_view(e->model, e->tape, run->batch, &(xlm_view){.layer = e->layer});
     xlm_real *x = XLM_TAKE(run->arena, xlm_real, d);
     for (int64_t i = 0; i < run->n; i++)
-        xlm_sentence_pool(e->pooling, h, offsets[i] + !e->special_tokens, offsets[i + 1] - !e->special_tokens, x,
-                          v->values + (run->first + i) * d);
+        xlm_sentence_pool(e->pooling, h, &run->batch->corrupted, i, e->special_tokens, x, v->values + (run->first + i) * d);
 }
 
 bool xlm_sentence_vectors(const xlm_sentence_encoder *encoder, const xlm_examples *examples, float *vectors, GError **error)

@@ -13,8 +13,10 @@ const char *xlm_pooling_name(int pooling);
 /* Find a pooling by its name; text NULL: `otherwise`. EX_USAGE if there is none of this name. */
 bool xlm_pooling_find(const char *text, int otherwise, int *pooling, GError **error);
 
-/* Pool rows [first, end) of hidden states h into y[d], which must be zeros before. pooling: XLM_POOL_.... x: [d] scratch. */
-void xlm_sentence_pool(int pooling, const xlm_var *h, int64_t first, int64_t end, xlm_real *x, double *y);
+/* Pool the hidden states h of a text's sequence `<s> ids </s>` into y[d], which must be zeros before. pooling: XLM_POOL_....
+ * Without special_tokens the rows of <s>, of the token of a language after it, and of </s> are left out. x: [d] scratch. */
+void xlm_sentence_pool(int pooling, const xlm_var *h, const xlm_text *text, int64_t sequence, bool special_tokens, xlm_real *x,
+                       double *y);
 
 typedef struct xlm_sentence_encoder {
     const xlm_comm *comm;
@@ -22,7 +24,7 @@ typedef struct xlm_sentence_encoder {
     xlm_tape *tape;
     int64_t layer;       /* H[layer], 0 … L */
     int pooling;         /* XLM_POOL_...: mean over the rows, the first of them, the maximum of each column */
-    bool special_tokens; /* the rows are all of a sequence; else all but its first and last, <s> and </s> */
+    bool special_tokens; /* as in xlm_sentence_pool */
 } xlm_sentence_encoder;
 
 /* Collective. [out] vectors: [examples x d]. A sequence that has no rows to pool gets zeros. Dropout is off. The same bits on

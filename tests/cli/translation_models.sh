@@ -215,8 +215,8 @@ logged links-2.log ranks 2 xlm_align like.h5 --checkpoint m2m100.back.h5 --split
 cmp like.links like-2.links && [ "$(grep -c '[0-9]-[0-9]' like.links)" -gt 20 ] ||
     fail "links of a corpus made like the model: $(head -n 3 like.links)"
 ranks 2 xlm_embed retrieval m2m100.back.h5 like.h5 >retrieval.out 2>&1 && grep -q 'xx' retrieval.out || fail "$(cat retrieval.out)"
-# The pairs of a corpus, whose sentences begin with the tokens, are aligned as those of the same text; the tokens are no words
-# and have no links.
+# The pairs of a corpus, whose sentences begin with the tokens, are aligned and found as those of the same text; the tokens are
+# no words, have no links and are not pooled.
 paste text.en text.xx | awk -F '\t' '!en[$1]++ && !xx[$2]++' | head -n 60 >distinct
 cut -f1 distinct >distinct.en
 cut -f2 distinct >distinct.xx
@@ -238,6 +238,41 @@ for file in corpus counted; do
         numbers /pairs/en-xx/train/$side $file.alignment | sort -u >linked
         grep -qx 1 linked && ! grep -qx 0 linked || fail "$file.alignment: links of the token of a language: $(head -n 3 linked)"
     done
+done
+# nearest OPTION...: the share of sentences whose translation has the nearest vector of xlm_embed export, by cosine: the least and
+# the most that it is whatever is taken for a tie, for both directions.
+nearest() {
+    for language in en xx; do
+        xlm_embed export far/latest --language $language --text distinct.$language --layer 2 "$@" 2>>export.log
+    done | awk '{ for (c = 1; c <= NF; c++) size[NR] += $c ^ 2; for (c = 1; c <= NF; c++) x[NR, c] = $c / sqrt(size[NR]) }
+        END { n = NR / 2
+            for (i = 1; i <= n; i++) for (j = 1; j <= n; j++) for (c = 1; c <= NF; c++) cosine[i, j] += x[i, c] * x[n + j, c]
+            for (from = 0; from < 2; from++) { least = most = 0
+                for (i = 1; i <= n; i++) { other = -9
+                    for (j = 1; j <= n; j++) { s = from ? cosine[j, i] : cosine[i, j]; if (j != i && s > other) other = s }
+                    least += cosine[i, i] > other + 2e-6; most += cosine[i, i] > other }
+                print least / n - 1e-6, most / n + 1e-6 } }'
+}
+# found VECTOR "OPTION..." "OPTION...": by xlm_embed retrieval of the corpus and of the text with these options, and by export.
+found() {
+    # shellcheck disable=SC2086 # options
+    {
+        logged retrieval.log xlm_embed retrieval far/latest distinct.h5 --split train --layer 2 $2 --csv corpus.csv
+        logged retrieval.log xlm_embed retrieval far/latest distinct.en distinct.xx --layer 2 $2 --csv text.csv
+        nearest $3 >nearest
+    }
+    cmp corpus.csv text.csv || fail "retrieval $2: $(cat corpus.csv text.csv)"
+    awk -F, -v vector="$1" '$2 == vector { print $7 }' corpus.csv | paste -d ' ' - nearest |
+        awk '{ n++; bad = bad || $1 < $2 || $1 > $3 } END { exit bad || n != 2 }' ||
+        fail "$1 $2: $(cat corpus.csv), by export $(cat nearest)"
+}
+# In layer 0 the token has the same state in all sentences, and their first words have different ones.
+xlm_embed export far/latest --language en --text distinct.en --layer 0 --pooling first 2>>export.log | sort -u >first
+[ "$(wc -l <first)" -gt 1 ] || fail "the token of a language is pooled: $(cat first export.log)"
+found mean '' ''
+found '<s>' '' '--pooling first --special-tokens'
+for pooling in mean first max; do
+    for special in '' ' --special-tokens'; do found $pooling "--pooling $pooling$special" "--pooling $pooling$special"; done
 done
 refuse 65 'no token `__fr__` of the language fr' xlm_prep --tokenizer m2m100 --mono fr=text.en -o none/c.h5
 # Each side of Marian's corpora is in the pieces of its own model: `xx` has none but those of the second.

@@ -168,7 +168,8 @@ static void encode(struct retrieval *r)
 static void *gather(const struct retrieval *r, const GArray *own)
 {
     void *all;
-    xlm_comm_gather_all(r->comm, own->data, own->len * g_array_get_element_size((GArray *)own), &all, NULL);
+    const size_t size = g_array_get_element_size((GArray *)own); /* of 64 bits, for vectors may take more than 4 GiB */
+    xlm_comm_gather_all(r->comm, own->data, own->len * size, &all, NULL);
     return all;
 }
 

@@ -117,22 +117,49 @@ static bool join_text(xlm_corpus *corpus, xlm_split split, int language, GError 
 
 /* ---- joining pairs ---- */
 
-static void add_pairs(xlm_corpus *corpus, xlm_split split, const xlm_corpus_file *file, const xlm_file_pairs *of)
+/* The pairs of two texts in either order; NULL if there are none. */
+static xlm_corpus_pairs *pairs_of(const xlm_corpus *corpus, xlm_split split, const xlm_corpus_text *a, const xlm_corpus_text *b)
 {
-    bool swapped = false;
-    g_autofree char *name = g_strconcat(of->source->language, "-", of->target->language, NULL);
-    xlm_corpus_pairs *pairs = (xlm_corpus_pairs *)(uintptr_t)xlm_corpus_find_pairs(corpus, split, name, &swapped);
-    if (pairs == NULL) {
-        pairs = &corpus->pairs[split][corpus->pair_count[split]++];
-        *pairs = (xlm_corpus_pairs){
-            .name = of->name, .source = xlm_corpus_find_text(corpus, split, of->source->language),
-            .target = xlm_corpus_find_text(corpus, split, of->target->language)};
-        pairs->pieces = g_new0(struct xlm_pairs_piece, corpus->files->len);
-        g_ptr_array_add(corpus->pieces, (void *)(uintptr_t)pairs->pieces);
+    for (int i = 0; i < corpus->pair_count[split]; i++) {
+        xlm_corpus_pairs *pairs = &corpus->pairs[split][i];
+        if ((pairs->source == a && pairs->target == b) || (pairs->source == b && pairs->target == a))
+            return pairs;
     }
+    return NULL;
+}
+
+/* Refuses pairs that are called as those of other languages are: "a-b" with "c", "a" with "b-c". */
+static xlm_corpus_pairs *new_pairs(xlm_corpus *corpus, xlm_split split, const xlm_file_pairs *of, const xlm_corpus_text *source,
+                                   const xlm_corpus_text *target, GError **error)
+{
+    g_autofree char *turned = g_strconcat(target->language, "-", source->language, NULL);
+    const xlm_corpus_pairs *same = xlm_corpus_find_pairs(corpus, split, of->name, NULL);
+    if (same == NULL)
+        same = xlm_corpus_find_pairs(corpus, split, turned, NULL);
+    if (same != NULL) {
+        xlm_error_set(error, EX_DATAERR, "%s: the pairs of %s with %s and of %s with %s have one name, %s; prepare the text again "
+                      "with other names of languages", corpus->path, same->source->language, same->target->language,
+                      source->language, target->language, of->name);
+        return NULL;
+    }
+    xlm_corpus_pairs *pairs = &corpus->pairs[split][corpus->pair_count[split]++];
+    *pairs = (xlm_corpus_pairs){.name = of->name, .source = source, .target = target};
+    pairs->pieces = g_new0(struct xlm_pairs_piece, corpus->files->len);
+    g_ptr_array_add(corpus->pieces, (void *)(uintptr_t)pairs->pieces);
+    return pairs;
+}
+
+static bool add_pairs(xlm_corpus *corpus, xlm_split split, const xlm_corpus_file *file, const xlm_file_pairs *of, GError **error)
+{
+    const xlm_corpus_text *source = xlm_corpus_find_text(corpus, split, of->source->language);
+    const xlm_corpus_text *target = xlm_corpus_find_text(corpus, split, of->target->language);
+    xlm_corpus_pairs *pairs = pairs_of(corpus, split, source, target);
+    if (pairs == NULL && (pairs = new_pairs(corpus, split, of, source, target, error)) == NULL)
+        return false;
     struct xlm_pairs_piece *piece = (struct xlm_pairs_piece *)(uintptr_t)pairs->pieces + pairs->piece_count++;
-    *piece = (struct xlm_pairs_piece){file, of, swapped, pairs->pairs};
+    *piece = (struct xlm_pairs_piece){file, of, pairs->source != source, pairs->pairs};
     pairs->pairs += of->pairs;
+    return true;
 }
 
 static int by_name(const void *a, const void *b)
@@ -153,7 +180,8 @@ static bool join_split(xlm_corpus *corpus, xlm_split split, GError **error)
     corpus->pairs[split] = g_new0(xlm_corpus_pairs, pairs);
     for (guint i = 0; i < corpus->files->len; i++)
         for (int p = 0; p < file_at(corpus, i)->pair_count[split]; p++)
-            add_pairs(corpus, split, file_at(corpus, i), &file_at(corpus, i)->pairs[split][p]);
+            if (!add_pairs(corpus, split, file_at(corpus, i), &file_at(corpus, i)->pairs[split][p], error))
+                return false;
     if (corpus->files->len > 1 && pairs > 1)
         qsort(corpus->pairs[split], (size_t)corpus->pair_count[split], sizeof(xlm_corpus_pairs), by_name);
     return true;

@@ -107,6 +107,7 @@ static bool open_pair(xlm_corpus_file *file, xlm_split split, const char *name, 
         good = xlm_error_set(error, EX_DATAERR, "%s:%s: %" G_GINT64_FORMAT " links for %" G_GINT64_FORMAT
                              " pairs; the corpus is damaged", xlm_store_path(store), links, rows, pairs);
     if (good && pairs > 0) {
+        g_autofree char *named = g_strconcat(source, "-", target, NULL);
         const xlm_file_text *a = xlm_corpus_file_find_text(file, split, source);
         const xlm_file_text *b = xlm_corpus_file_find_text(file, split, target);
         for (int i = 0; good && i < file->pair_count[split]; i++) {
@@ -123,6 +124,9 @@ static bool open_pair(xlm_corpus_file *file, xlm_split split, const char *name, 
         else if (a == NULL || b == NULL)
             good = xlm_error_set(error, EX_DATAERR, "%s:%s: no text in %s; the corpus is damaged",
                                  xlm_store_path(store), links, a == NULL ? source : target);
+        else if (strcmp(named, name) != 0)
+            good = xlm_error_set(error, EX_DATAERR, "%s:%s: has pairs of %s and %s, whose name is %s; the corpus is damaged",
+                                 xlm_store_path(store), group, source, target, named);
         else
             file->pairs[split][file->pair_count[split]++] =
                 (xlm_file_pairs){g_string_chunk_insert(file->strings, name), a, b, pairs,

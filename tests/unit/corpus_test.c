@@ -229,6 +229,12 @@ static void add_group(hid_t file)
 {
     assert_true(H5Ocopy(file, "/train/parallel/de-en", file, "/train/parallel/en-de", H5P_DEFAULT, H5P_DEFAULT) >= 0);
 }
+/* The group is named after de and en, but a second one has their pairs. */
+static void misname_group(hid_t file)
+{
+    assert_true(H5Ocopy(file, "/train/parallel/de-en", file, "/train/parallel/x", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    assert_true(apply_change(file, &(change){"/train/parallel/de-en", "target", SET_TEXT, .text = "cs"}));
+}
 static void add_pair(hid_t file) { set_number(file, "/train/parallel/de-en", "pairs", 3); }
 static void all_monolingual(hid_t file) { set_number(file, "/train/text/en", "monolingual_sentences", 5); }
 
@@ -250,6 +256,7 @@ static void damage_is_named(void **state)
         {lose_links, "/held_out/parallel/de-en/links"}, {lose_target, "no text in en"},
         {add_sentence, "/train/text/en/offsets"}, {add_pair, "/train/parallel/de-en/links"},
         {add_group, "a second group of pairs of de and en"},
+        {misname_group, "/train/parallel/de-en: has pairs of de and cs, whose name is de-cs"},
         {all_monolingual, "/train/text/en"}, {mix_offsets, "lead to token 7 of 14"}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         char *path = write_corpus(&plan);
@@ -266,6 +273,47 @@ static void damage_is_named(void **state)
         g_error_free(error);
         remove_corpus(path);
     }
+}
+
+static void rename_language(hid_t file, int id, const char *to)
+{
+    g_autofree char *old = g_strconcat("/train/text/", languages[id], NULL), *new = g_strconcat("/train/text/", to, NULL);
+    assert_true(H5Lmove(file, old, file, new, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    assert_true(apply_change(file, &(change){new, "language", SET_TEXT, .text = to}));
+    assert_true(apply_change(file, &(change){"/languages", NULL, ELEMENT_TEXT, .i = id, .text = to}));
+}
+
+static void rename_pair(hid_t file, const char *group, const char *source, const char *target)
+{
+    g_autofree char *old = g_strconcat("/train/parallel/", group, NULL);
+    g_autofree char *new = g_strconcat("/train/parallel/", source, "-", target, NULL);
+    assert_true(H5Lmove(file, old, file, new, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    assert_true(apply_change(file, &(change){new, "source", SET_TEXT, .text = source}));
+    assert_true(apply_change(file, &(change){new, "target", SET_TEXT, .text = target}));
+}
+
+/* With a "-" in names of languages, pairs of different languages may be called the same: c- with a, and c with -a. */
+static void pairs_of_one_name_are_refused(void **state)
+{
+    (void)state;
+    const split_text some = {3, 1, de_lengths};
+    const corpus_plan two = {.text = {[XLM_TRAIN] = {some, some, some, some}},
+                             .pairs = {[XLM_TRAIN] = {{EN, DE, 2, train_links}, {FR, CS, 2, train_links}}}};
+    char *path = write_corpus(&two);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    assert_true(file >= 0);
+    rename_language(file, EN, "a");
+    rename_language(file, DE, "c-");
+    rename_language(file, FR, "c");
+    rename_language(file, CS, "-a");
+    rename_pair(file, "en-de", "a", "c-");
+    rename_pair(file, "fr-cs", "c", "-a");
+    H5Fclose(file);
+    GError *error = NULL;
+    must(xlm_store_reseal(path, &error), error);
+    assert_null(xlm_corpus_open(path, &error));
+    must_say(error, EX_DATAERR, "the pairs of a with c- and of c with -a have one name, c--a");
+    remove_corpus(path);
 }
 
 #define T40 ((int64_t)1 << 40)
@@ -364,6 +412,7 @@ int main(void)
         cmocka_unit_test(digest_knows_the_order),
         cmocka_unit_test(strangers_are_not_joined),
         cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(pairs_of_one_name_are_refused),
         cmocka_unit_test(hostile_headers_are_refused),
         cmocka_unit_test(hostile_numbers_are_refused),
         cmocka_unit_test(missing_files_are_named),

@@ -62,12 +62,15 @@ static const char *skip_space(const char *text)
     return text;
 }
 
+/* Numbers are of no interest, and whole ones may be larger than the integers of the library. */
+static const size_t any_numbers = JSON_DECODE_INT_AS_REAL;
+
 static bool is_json_object(const char *line, size_t length)
 {
     size_t at = 0;
     while (at < length && g_ascii_isspace(line[at]))
         at++;
-    json_t *value = at < length && line[at] == '{' ? json_loadb(line, length, 0, NULL) : NULL;
+    json_t *value = at < length && line[at] == '{' ? json_loadb(line, length, any_numbers, NULL) : NULL;
     json_decref(value);
     return value != NULL;
 }
@@ -105,7 +108,7 @@ static bool is_json_beginning(const char *line, size_t length)
     const char *end = g_str_has_suffix(first, ",") ? text + size - 1 : text + size;
     if (is_json_object(first, (size_t)(end - first)))
         return true;
-    json_t *value = *first == '{' || *first == '"' ? json_loadb(text, size, 0, NULL) : NULL;
+    json_t *value = *first == '{' || *first == '"' ? json_loadb(text, size, any_numbers, NULL) : NULL;
     json_decref(value);
     return value != NULL;
 }
@@ -176,7 +179,7 @@ static bool take_member(const char *field, const xlm_lines *lines, const char *l
                         GError **error)
 {
     json_error_t why;
-    json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
+    json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES | any_numbers, &why);
     const json_t *value = json_object_get(object, field);
     bool good = false;
     if (object == NULL)

@@ -393,6 +393,8 @@ static bool read_object(reader *r, const char *line, GError **error)
 {
     json_error_t why;
     json_auto_t *object = json_loads(line, JSON_REJECT_DUPLICATES, &why);
+    if (object == NULL && json_error_code(&why) == json_error_numeric_overflow) /* a whole number, such as one of a hash */
+        object = json_loads(line, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &why);
     if (object == NULL)
         return refuse(r, error, "byte %d: invalid JSON: %s", why.position, why.text);
     return read_members(r, object, error);

@@ -3,7 +3,7 @@
 
 #include "corpus/corpus.h"
 
-enum { WINDOW = 512, SIZES = 16384 }; /* pairs at a time */
+enum { WINDOW = 512, SIZES = 16384 }; /* pairs at a time; of long sentences fewer */
 
 struct xlm_corpus_walk {
     const xlm_corpus *corpus;
@@ -57,12 +57,27 @@ static bool read_ids(xlm_corpus_walk *walk, int side, GError **error)
             walk->places[side][next] = (int64_t)ids->len + n;
             n += tokens[next];
         }
+        if (!xlm_corpus_fits(walk->corpus, text, walk->links[2 * i + side], n, error))
+            return false;
         const guint begin = ids->len;
         g_array_set_size(ids, begin + (guint)n);
         if (n > 0 && !xlm_corpus_read_tokens(walk->corpus, text, starts[i], n, &g_array_index(ids, int32_t, begin), error))
             return false;
     }
     return true;
+}
+
+/* How many of n pairs are read at a time: their subwords of a side are so many, or it is one pair. */
+static int64_t count_pairs(const xlm_corpus_walk *walk, int64_t n)
+{
+    int64_t tokens[2] = {0}, i = 0;
+    for (; i < n; i++) {
+        for (int side = 0; side < 2; side++)
+            tokens[side] += walk->tokens[side][i];
+        if (i > 0 && MAX(tokens[0], tokens[1]) > XLM_CORPUS_TOKENS_AT_ONCE)
+            break;
+    }
+    return i;
 }
 
 static bool refill(xlm_corpus_walk *walk, GError **error)
@@ -76,7 +91,7 @@ static bool refill(xlm_corpus_walk *walk, GError **error)
         if (!xlm_corpus_sentence_offsets(walk->corpus, side == 0 ? walk->pairs->source : walk->pairs->target, n,
                                          walk->links + side, walk->starts[side], walk->tokens[side], error))
             return false;
-    walk->held = n;
+    walk->held = walk->ids[0] != NULL ? count_pairs(walk, n) : n;
     return walk->ids[0] == NULL || (read_ids(walk, 0, error) && read_ids(walk, 1, error));
 }
 

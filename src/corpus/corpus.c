@@ -370,6 +370,13 @@ bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *tex
     return true;
 }
 
+bool xlm_corpus_fits(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t sentence, int64_t tokens, GError **error)
+{
+    return tokens <= INT32_MAX ||
+           xlm_error_set(error, EX_DATAERR, "%s: sentence %" G_GINT64_FORMAT " of %s has %" G_GINT64_FORMAT " tokens, more than "
+                         "can be read; prepare its text again with --max-words", corpus->path, sentence, text->language, tokens);
+}
+
 /* The number in the corpus of a sentence of a file. */
 static int64_t number_of(const xlm_corpus_text *text, const xlm_file_text *of, int64_t sentence)
 {

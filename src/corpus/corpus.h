@@ -72,6 +72,10 @@ bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *te
 /* Read tokens [first, first + n) of a text as 32-bit ids. */
 bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
                             int32_t *ids, GError **error);
+/* Tokens that those who go through a text read at a time; the sentences are then fewer, but at least one. */
+enum { XLM_CORPUS_TOKENS_AT_ONCE = 4 << 20 };
+/* Can an array hold the tokens of the sentence, or of it and the next ones? EX_DATAERR if not, which names it. */
+bool xlm_corpus_fits(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t sentence, int64_t tokens, GError **error);
 /* Read the links of pairs [first, first + n). [out] links: [n x 2]. */
 bool xlm_corpus_read_links(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
                            int64_t *links, GError **error);

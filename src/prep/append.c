@@ -6,7 +6,7 @@
 #include "base/signals.h"
 #include "comm/comm.h"
 
-/* Sentences, or links, of a rank that are copied at a time. */
+/* Sentences of a rank that are copied at a time, unless they are long, and links. */
 enum { BLOCK = 16384 };
 
 struct xlm_prep_copy {
@@ -53,22 +53,29 @@ static bool is_kept(const xlm_prep_copy *copy, xlm_split split, const xlm_corpus
     return split != XLM_TRAIN || !xlm_appended_is_dropped(copy->options->append, text->language_id, sentence);
 }
 
-/* Read this rank's n sentences from `first` on into copy->text. */
+/* Read the offsets of this rank's n sentences from `first` on into copy->numbers. Returns how many tokens they have; -1 with an
+ * error. */
+static int64_t read_offsets(xlm_prep_copy *copy, const xlm_corpus_text *text, int64_t first, int64_t n, GError **error)
+{
+    if (n == 0)
+        return 0;
+    g_array_set_size(copy->numbers, (guint)n + 1);
+    uint64_t *offsets = (uint64_t *)(void *)copy->numbers->data;
+    return xlm_corpus_read_offsets(corpus_of(copy), text, first, n + 1, offsets, error) ? (int64_t)(offsets[n] - offsets[0]) : -1;
+}
+
+/* Read the same n sentences, whose offsets are in copy->numbers, into copy->text. */
 static bool read_block(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_text *text, int64_t first, int64_t n,
                        GError **error)
 {
     g_array_set_size(copy->text.tokens, 0);
     g_array_set_size(copy->text.lengths, 0);
-    if (n <= 0)
+    if (n == 0)
         return true;
-    g_array_set_size(copy->numbers, (guint)n + 1);
-    uint64_t *offsets = (uint64_t *)(void *)copy->numbers->data;
-    if (!xlm_corpus_read_offsets(corpus_of(copy), text, first, n + 1, offsets, error))
-        return false;
+    const uint64_t *offsets = (const uint64_t *)(const void *)copy->numbers->data;
     const int64_t tokens = (int64_t)(offsets[n] - offsets[0]);
-    if (tokens > INT32_MAX)
-        return xlm_error_set(error, EX_DATAERR, "%s: %" G_GINT64_FORMAT " sentences of %s have %" G_GINT64_FORMAT " tokens",
-                             xlm_corpus_path(corpus_of(copy)), n, text->language, tokens);
+    if (!xlm_corpus_fits(corpus_of(copy), text, first, tokens, error))
+        return false;
     g_array_set_size(copy->text.tokens, (guint)tokens);
     int32_t *ids = (int32_t *)(void *)copy->text.tokens->data;
     if (!xlm_corpus_read_tokens(corpus_of(copy), text, (int64_t)offsets[0], tokens, ids, error))
@@ -86,21 +93,40 @@ static bool read_block(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_te
     return true;
 }
 
+/* Read the next sentences from `first` to `to` into copy->text, *block of each rank, one rank's after another's. [in, out] *block:
+ * it is halved, on all ranks, until no rank has more tokens than are read at a time, or one sentence. */
+static bool read_round(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_text *text, int64_t first, int64_t to,
+                       int64_t *block, GError **error)
+{
+    const xlm_comm *comm = copy->comm;
+    for (;; *block /= 2) {
+        const int64_t begin = first + *block * comm->rank, n = CLAMP(to - begin, 0, *block);
+        GError *failure = NULL;
+        int64_t tokens = read_offsets(copy, text, begin, n, &failure);
+        if (!xlm_comm_agree_on(comm, failure, error))
+            return false;
+        xlm_comm_max_int64(comm, &tokens, 1);
+        if (tokens > XLM_CORPUS_TOKENS_AT_ONCE && *block > 1)
+            continue;
+        if (read_block(copy, split, text, begin, n, &failure))
+            xlm_signals_none(&failure);
+        return xlm_comm_agree_on(comm, failure, error);
+    }
+}
+
 /* Copy the sentences [from, to); [out] *first: the new number of the first one. */
 static bool copy_sentences(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_text *text, int64_t from, int64_t to,
                            int64_t *first, GError **error)
 {
     const xlm_comm *comm = copy->comm;
-    for (int64_t round = from; round < to; round += (int64_t)BLOCK * comm->ranks) {
-        const int64_t begin = round + (int64_t)BLOCK * comm->rank;
-        GError *failure = NULL;
+    int64_t block = BLOCK;
+    for (int64_t next = from; next < to; next += block * comm->ranks) {
         int64_t number;
-        if (read_block(copy, split, text, begin, CLAMP(to - begin, 0, BLOCK), &failure))
-            xlm_signals_none(&failure);
-        if (!xlm_comm_agree_on(comm, failure, error) ||
+        block = MIN(2 * block, BLOCK);
+        if (!read_round(copy, split, text, next, to, &block, error) ||
             !xlm_corpus_writer_text(copy->writer, split, text->language_id, &copy->text, &number, error))
             return false;
-        if (round == from) {
+        if (next == from) {
             xlm_comm_broadcast(comm, 0, &number, sizeof number);
             *first = number;
         }

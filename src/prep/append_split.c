@@ -6,7 +6,7 @@
 #include "base/signals.h"
 #include "prep/ascending.h"
 
-/* Sentences or links that are read at a time. */
+/* Sentences, unless they are long, or links that are read at a time. */
 enum { BLOCK = 16384 };
 
 /* What the old sentences are compared with. */
@@ -92,16 +92,20 @@ bool xlm_prep_append_pairs(const xlm_comm *comm, const xlm_appended *append, con
 
 /* ---- sentences that are not for training any more ---- */
 
-/* Read the offsets and ids of n sentences. */
-static bool read_sentences(struct search *s, const xlm_corpus_text *text, int64_t first, int64_t n, GError **error)
+/* Read the offsets and ids of n sentences. [in, out] n: fewer if these have more tokens than are read at a time. */
+static bool read_sentences(struct search *s, const xlm_corpus_text *text, int64_t first, int64_t *n, GError **error)
 {
-    g_array_set_size(s->offsets, (guint)n + 1);
+    g_array_set_size(s->offsets, (guint)*n + 1);
     uint64_t *offsets = (uint64_t *)(void *)s->offsets->data;
-    if (!xlm_corpus_read_offsets(s->append->corpus, text, first, n + 1, offsets, error))
+    if (!xlm_corpus_read_offsets(s->append->corpus, text, first, *n + 1, offsets, error))
         return false;
-    g_array_set_size(s->ids, (guint)(offsets[n] - offsets[0]));
-    return xlm_corpus_read_tokens(s->append->corpus, text, (int64_t)offsets[0], (int64_t)(offsets[n] - offsets[0]),
-                                  (int32_t *)(void *)s->ids->data, error);
+    while (*n > 1 && offsets[*n] - offsets[0] > XLM_CORPUS_TOKENS_AT_ONCE)
+        *n /= 2;
+    const int64_t tokens = (int64_t)(offsets[*n] - offsets[0]);
+    if (!xlm_corpus_fits(s->append->corpus, text, first, tokens, error))
+        return false;
+    g_array_set_size(s->ids, (guint)tokens);
+    return xlm_corpus_read_tokens(s->append->corpus, text, (int64_t)offsets[0], tokens, (int32_t *)(void *)s->ids->data, error);
 }
 
 /* Find sentences of a text, in this rank's part, that are held out or in neither split. */
@@ -110,7 +114,7 @@ static bool find_sentences(struct search *s, const xlm_corpus_text *text, GArray
     const int64_t last = share(s->comm, text->sentences, s->comm->rank + 1);
     for (int64_t at = share(s->comm, text->sentences, s->comm->rank), n; at < last; at += n) {
         n = MIN(last - at, BLOCK);
-        if (!read_sentences(s, text, at, n, error) || !xlm_signals_none(error))
+        if (!read_sentences(s, text, at, &n, error) || !xlm_signals_none(error))
             return false;
         const uint64_t *offsets = (const uint64_t *)(void *)s->offsets->data;
         const int32_t *ids = (const int32_t *)(void *)s->ids->data;
@@ -155,7 +159,8 @@ static bool count_dropped(struct search *s, const xlm_corpus_text *text, GError 
 {
     const GArray *dropped = s->append->dropped[text->language_id];
     for (guint i = (guint)s->comm->rank; i < dropped->len; i += (guint)s->comm->ranks) {
-        if (!read_sentences(s, text, g_array_index(dropped, int64_t, i), 1, error))
+        int64_t one = 1;
+        if (!read_sentences(s, text, g_array_index(dropped, int64_t, i), &one, error))
             return false;
         for (guint k = 0; k < s->ids->len; k++)
             s->append->dropped_counts[g_array_index(s->ids, int32_t, k)]++;

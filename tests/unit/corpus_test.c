@@ -1,6 +1,7 @@
 /* xlm-mpi: tests of reading corpora, whole and damaged. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "corpus_fixture.h"
 
+#include "aligners/corpus_walk.h"
 #include "hostile.h"
 
 enum { EN, DE, FR, CS };
@@ -203,6 +204,34 @@ static void strangers_are_not_joined(void **state)
     g_free(empty);
     g_free(twice);
     remove_corpus(path);
+}
+
+/* Sentences that are too long for all to be read at a time. */
+static void long_pairs_are_walked(void **state)
+{
+    (void)state;
+    static const int lengths[] = {3, XLM_CORPUS_TOKENS_AT_ONCE + 1, XLM_CORPUS_TOKENS_AT_ONCE, 1}, short_lengths[] = {2, 1, 3, 5};
+    static const int64_t links[] = {0, 0, 1, 1, 2, 2, 3, 3};
+    const corpus_plan long_plan = {.text = {[XLM_TRAIN] = {[EN] = {4, 0, lengths}, [DE] = {4, 0, short_lengths}}},
+                                   .pairs = {[XLM_TRAIN] = {{DE, EN, 4, links}}}};
+    xlm_corpus *corpus = make_corpus(&long_plan);
+    xlm_corpus_walk *walk = xlm_corpus_walk_new(corpus, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", NULL), false);
+    int64_t first[2] = {0}, n[2];
+    const int32_t *ids[2];
+    GError *error = NULL;
+    for (int i = 0; i < 4; i++) {
+        must(xlm_corpus_walk_next(walk, ids, n, &error) == 1, error);
+        for (int side = 0; side < 2; side++) {
+            const int language = side == 0 ? DE : EN;
+            assert_int_equal(n[side], side == 0 ? short_lengths[i] : lengths[i]);
+            assert_int_equal(ids[side][0], token_at(language, first[side]));
+            first[side] += n[side];
+            assert_int_equal(ids[side][n[side] - 1], token_at(language, first[side] - 1));
+        }
+    }
+    assert_int_equal(xlm_corpus_walk_next(walk, ids, n, &error), 0);
+    xlm_corpus_walk_free(walk);
+    xlm_corpus_close(corpus);
 }
 
 /* ---- damage ---- */
@@ -411,6 +440,7 @@ int main(void)
         cmocka_unit_test(links_are_renumbered),
         cmocka_unit_test(digest_knows_the_order),
         cmocka_unit_test(strangers_are_not_joined),
+        cmocka_unit_test(long_pairs_are_walked),
         cmocka_unit_test(damage_is_named),
         cmocka_unit_test(pairs_of_one_name_are_refused),
         cmocka_unit_test(hostile_headers_are_refused),

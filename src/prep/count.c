@@ -1,6 +1,8 @@
 /* xlm-mpi: pairs and words of all text. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/steps.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "base/rng.h"
 
@@ -24,7 +26,9 @@ bool xlm_prep_pairs(const xlm_comm *comm, const xlm_prep_options *options, const
 /* ---- words ---- */
 
 struct counting {
-    xlm_cutter *cutter; /* if a segmenter of lines is given, to count its subwords instead of words; else NULL */
+    const xlm_vocabulary *given; /* if its segmenter takes lines, whose subwords are counted instead of words; else NULL */
+    xlm_cutter *cutter, *second; /* of the given segmenters. second: of one language; NULL: the first is of all */
+    int second_language;
     xlm_splitter *const *splitter; /* [languages] */
     uint64_t seed, limit; /* of the sample: digests of digests below the limit */
     xlm_prep_words *words;
@@ -35,10 +39,22 @@ static struct counting new_counting(const xlm_prep_options *options, const xlm_s
     struct counting counting = {.splitter = reader->splitter, .seed = xlm_digest("sample", 6, (uint64_t)options->seed),
                                 .limit = options->sample < 1 ? (uint64_t)(options->sample * 18446744073709551616.0) : UINT64_MAX,
                                 .words = words};
-    const xlm_segmenter *given = options->like != NULL ? xlm_vocabulary_segmenter(options->like) : NULL;
-    if (given != NULL && xlm_segmenter_class_of(given)->input == XLM_SEGMENTS_LINES)
-        counting.cutter = xlm_cutter_new(given, xlm_vocabulary_subwords(options->like));
+    const xlm_vocabulary *like = options->like;
+    if (like == NULL || xlm_segmenter_class_of(xlm_vocabulary_segmenter(like))->input != XLM_SEGMENTS_LINES)
+        return counting;
+    const xlm_segmenter *second = xlm_vocabulary_second_segmenter(like, &counting.second_language);
+    counting.given = like;
+    counting.cutter = xlm_cutter_new(xlm_vocabulary_segmenter(like), xlm_vocabulary_subwords(like));
+    if (second != NULL)
+        counting.second = xlm_cutter_new(second, xlm_vocabulary_subwords(like));
     return counting;
+}
+
+/* The token of the language, with which its sentences begin; NULL: there is none. */
+static const char *token_of(const xlm_vocabulary *given, int language)
+{
+    const int32_t id = given != NULL ? xlm_language_token(xlm_vocabulary_specials(given), language) : -1;
+    return id >= 0 ? xlm_vocabulary_words(given)[id] : NULL;
 }
 
 /* Count the words of a text, or its subwords, in each of the tables. */
@@ -46,13 +62,18 @@ static void count_text(const struct counting *counting, xlm_shared_words *const 
                        const char *text, size_t size)
 {
     size_t n;
-    const char *subwords = counting->cutter != NULL ? xlm_cutter_word(counting->cutter, text, size, &n) : NULL;
+    xlm_cutter *cutter = counting->second != NULL && language == counting->second_language ? counting->second : counting->cutter;
+    const char *subwords = cutter != NULL ? xlm_cutter_word(cutter, text, size, &n) : NULL;
+    const char *token = size > 0 ? token_of(counting->given, language) : NULL;
     const xlm_word *word = subwords == NULL ? xlm_splitter_split(counting->splitter[language], text, size, &n) : NULL;
     for (int i = 0; i < tables; i++) {
+        xlm_word_counts *table = xlm_shared_words_table(words[i], language);
         if (subwords != NULL)
-            xlm_word_counts_add_text(xlm_shared_words_table(words[i], language), subwords, n, 1);
+            xlm_word_counts_add_text(table, subwords, n, 1);
         else
-            xlm_word_counts_add_words(xlm_shared_words_table(words[i], language), text, word, n);
+            xlm_word_counts_add_words(table, text, word, n);
+        if (token != NULL)
+            xlm_word_counts_add(table, token, strlen(token), 1);
         xlm_shared_words_bound(words[i], language);
     }
 }
@@ -108,5 +129,6 @@ bool xlm_prep_count(const xlm_comm *comm, const xlm_prep_options *options, const
     struct counting counting = new_counting(options, reader, words);
     const bool good = xlm_scan_sources(comm, options, 0, -1, "counting words", reader, count_sentence, &counting, error);
     xlm_cutter_free(counting.cutter);
+    xlm_cutter_free(counting.second);
     return good && settle(comm, words, error) && has_words(words, languages, error);
 }

@@ -34,12 +34,22 @@ m2m=('norm = pre' 'final_norm = true' 'position_type = sinusoidal_fairseq' 'outp
 mar=('position_type = sinusoidal_halves' 'position_offset = 0' 'activation = swish')
 both=('decoder_layers = 2' 'embedding_norm = false' 'scale_embeddings = true' 'head = xlm' 'encode_bos = false')
 
+# counted FILE: the counts of the vocabulary are those of the text to train on, with the tokens of languages and without <unk>.
+counted() {
+    local text
+    for text in $(h5ls "$1/train/text" | cut -d' ' -f1); do numbers "/train/text/$text/tokens" "$1"; done | sort -n | uniq -c |
+        awk 'FILENAME == "-" { if (word[$2] != "<unk>") print $2, $1; next } { word[n++] = $0 }' <(strings /vocabulary/words "$1") - \
+            >seen.txt
+    numbers /vocabulary/counts "$1" | awk '$1 > 0 { print NR - 1, $1 }' | diff - seen.txt >diff.log ||
+        fail "counts of $1 are not of its text: $(head -n 6 diff.log)"
+}
 # model KIND LANGUAGE LANGUAGE KEY=VALUE...
 model() {
     local kind=$1 en=$2 xx=$3 part n eos pad
     shift 3
     logged prep.log xlm_prep --tokenizer "$kind" --mono "$en=text.en" --mono "$xx=text.xx" --para "$en-$xx=text.en,text.xx" \
         --held-out 0.05 -o "$kind.h5"
+    counted "$kind.h5"
     eight_steps 2 -e '/^.stream text/,$d' -e "s/^.model./&\n$(printf '%s\\n' "${both[@]}" "$@")/" \
         -e "s/^corpus = .*/corpus = $kind.h5/; /^language_embeddings/d; /^head/d" >"$kind.conf"
     sed -i '1,/^head = xlm/!{/^head/d}' "$kind.conf"

@@ -252,7 +252,8 @@ typedef enum xlm_state_type {
 #endif
 } xlm_state_type;
 /* Declares state in the plugin's own memory, which is the same on all ranks; it is written to and read from checkpoints, and
- * written to step dumps, as "/objectives/<objective>/<name>".
+ * written to step dumps, as "/objectives/<objective>/<name>". A checkpoint can be anyone's: what it says of the state may be any
+ * numbers of this type, so a plugin checks those that it uses as indices or sizes.
  * [in,out] values: [n], owned by the plugin, valid until close; may be NULL if n is 0
  * [in] n: at least 0 */
 void xlm_declare_state(xlm_declaration *declaration, const char *name, xlm_state_type type, void *values, int64_t n);

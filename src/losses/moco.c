@@ -30,7 +30,7 @@ struct moco {
     int64_t start;                /* of the queue */
     void *memory;                 /* of the queue */
     xlm_real *queue;              /* [Q x k] key number i, counted from the first, is in row i mod Q */
-    int64_t appended;             /* number of keys so far, including random ones */
+    int64_t appended;             /* number of keys so far, including random ones; any number, if a checkpoint says so */
 };
 
 static const xlm_option moco_options[] = {
@@ -88,6 +88,14 @@ static void fill(const xlm_loss *self, struct moco *moco)
             key[c] = (xlm_real)((double)key[c] / length);
     }
     moco->appended = moco->size;
+}
+
+/* A checkpoint can have any number, which is taken as one without a sign, so that rows are always those of the queue. */
+static int64_t next_row(const struct moco *moco) { return (int64_t)((uint64_t)moco->appended % (uint64_t)moco->size); }
+
+static int64_t filled_rows(const struct moco *moco)
+{
+    return (uint64_t)moco->appended < (uint64_t)moco->size ? moco->appended : moco->size;
 }
 
 static bool moco_open(xlm_loss *self, char *message, size_t size)
@@ -159,7 +167,7 @@ static xlm_var *moco_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pass)
 {
     const struct moco *moco = self->state;
     const int32_t n = pass->batch->corrupted.sequences;
-    const int64_t k = moco->width, filled = moco->appended < moco->size ? moco->appended : moco->size;
+    const int64_t k = moco->width, filled = filled_rows(moco);
     const xlm_real *keys = pass->labels;
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
     xlm_var *z = project(moco, tape, xlm_pass_view(pass, QUERY)->states, xlm_loss_param(self, tape, HIDDEN),
@@ -178,8 +186,10 @@ static void moco_publish(xlm_loss *self, const xlm_published *published)
 {
     struct moco *moco = self->state;
     const xlm_real *keys = published->values;
-    for (int64_t i = 0; i < published->rows; i++)
-        memcpy(moco->queue + moco->appended++ % moco->size * moco->width, keys + i * moco->width, published->bytes);
+    for (int64_t i = 0; i < published->rows; i++) {
+        memcpy(moco->queue + next_row(moco) * moco->width, keys + i * moco->width, published->bytes);
+        moco->appended = (int64_t)(((uint64_t)moco->appended + 1) & INT64_MAX);
+    }
 }
 
 static void moco_close(xlm_loss *self)

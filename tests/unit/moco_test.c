@@ -202,6 +202,48 @@ static void test_moco_random(void **state)
     close_job(&job);
 }
 
+/* A checkpoint can have any number of appended keys: the queue is full then, and keys go into its rows and nowhere else. */
+static void check_appended(int64_t appended, const int row[PAIRS_OF_BATCH])
+{
+    const char *const options[] = {"queue=5", "projection=3", "temperature=0.5", "momentum=0.9", NULL};
+    const xlm_batch of = pair_batch();
+    struct hosted_job job = moco_job(&of);
+    add_objective(&job, "moco", &xlm_loss_moco, options);
+    assert_true(open_job(&job));
+    int n;
+    const xlm_saved_state *states = xlm_host_states(job.host, &n);
+    double *queue = states[0].values, wanted[QUEUE * WIDTH], query[PAIRS_OF_BATCH * WIDTH], key[PAIRS_OF_BATCH * WIDTH], numbers[2];
+    for (int i = 0; i < QUEUE * WIDTH; i++)
+        queue[i] = wanted[i] = 0.1 * i;
+    *(int64_t *)states[1].values = appended;
+    xlm_pass_input input = job_input(&job, 0, 1);
+    xlm_host_begin_step(job.host);
+    label_job_averaged(&job, &input, 1);
+    project_side(&job, XLM_SIDE_FIRST, 1, false, query);
+    project_side(&job, XLM_SIDE_SECOND, 1, false, key);
+    const double loss = moco_value(query, key, wanted, QUEUE, 0.5, numbers);
+    xlm_sums sums = xlm_host_sums_new(job.host);
+    xlm_tape_begin(job.tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_host_run(job.host, job.tape, &input, NULL, &sums, NULL);
+    assert_true(fabs(sums.mean[0] / PAIRS_OF_BATCH - loss) < 1e-12);
+    xlm_sums_free(&sums);
+    finish_job_step(&job, 0);
+    for (int s = 0; s < PAIRS_OF_BATCH; s++)
+        memcpy(wanted + row[s] * WIDTH, key + s * WIDTH, WIDTH * sizeof *wanted);
+    for (int i = 0; i < QUEUE * WIDTH; i++)
+        assert_true(fabs(queue[i] - wanted[i]) < 1e-14);
+    assert_true(*(const int64_t *)states[1].values >= 0);
+    close_job(&job);
+}
+
+static void test_moco_any_number(void **state)
+{
+    (void)state;
+    check_appended(-1, (const int[]){0, 0, 1});        /* 2^64 - 1, the largest number of all */
+    check_appended(INT64_MAX, (const int[]){2, 0, 1}); /* 2^63 - 1, and 0 after it */
+    check_appended(INT64_MIN, (const int[]){3, 1, 2}); /* 2^63, and 1 after it */
+}
+
 static void refuse_moco(const char *option, bool parallel, const char *message)
 {
     const char *const options[] = {option, NULL};
@@ -227,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_moco),
         cmocka_unit_test(test_moco_normalised), cmocka_unit_test(test_moco_random),
+        cmocka_unit_test(test_moco_any_number),
         cmocka_unit_test(test_moco_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,19 +33,19 @@ bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *
     return array < CHECKPOINT_AVERAGES || xlm_average_has(state->average[array - CHECKPOINT_AVERAGES].objective, p);
 }
 
+float *checkpoint_whole(const xlm_run_state *state, int array)
+{
+    return array == CHECKPOINT_VALUES ? xlm_parameters_values(state->parameters) : state->scratch;
+}
+
 void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, int array, int64_t from)
 {
     if (array != CHECKPOINT_VALUES)
         from = state->shards->first;
     const size_t bytes = sizeof(float) * (size_t)(xlm_parameters_size(state->parameters) - from);
-    xlm_comm_broadcast(comm, 0, state->scratch + from, bytes);
-    if (array != CHECKPOINT_VALUES) {
+    xlm_comm_broadcast(comm, 0, checkpoint_whole(state, array) + from, bytes);
+    if (array != CHECKPOINT_VALUES)
         xlm_shards_take(state->shards, state->scratch, checkpoint_own(state, array));
-        return;
-    }
-    memcpy(xlm_parameters_values(state->parameters) + from, state->scratch + from, bytes);
-    /* No step touches gradients of frozen parameters, for which the scratch memory is otherwise (train/engine.c). */
-    xlm_pages_release(state->scratch, sizeof(float) * (size_t)state->shards->first);
 }
 
 void checkpoint_share_states(const xlm_comm *comm, const xlm_run_state *state)
@@ -201,15 +201,19 @@ bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *s, int a
     bool good = true;
     for (int i = 0; i < xlm_parameters_count(s->parameters) && good; i++) {
         const xlm_parameter *p = xlm_parameters_get(s->parameters, i);
+        const int64_t n = p->rows * p->cols;
         if (!checkpoint_has(s, array, p))
             continue;
         g_autofree char *path = xlm_parameter_path(group, p);
         const bool frozen = was_frozen(store, array, path);
         if (frozen && array < CHECKPOINT_AVERAGES)
-            memset(whole + p->start, 0, sizeof *whole * (size_t)(p->rows * p->cols));
+            memset(whole + p->start, 0, sizeof *whole * (size_t)n);
         else
             good = xlm_model_file_read_array(store, frozen ? "/model" : group, p, array == CHECKPOINT_SECOND_MOMENT,
                                              whole + p->start, error);
+        /* No step touches gradients of frozen parameters, for which the scratch memory is otherwise (train/engine.c). */
+        if (p->start < s->shards->first && whole == s->scratch)
+            xlm_pages_release(whole, sizeof *whole * (size_t)(p->start + n));
     }
     return good;
 }

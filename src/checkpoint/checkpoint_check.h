@@ -22,8 +22,10 @@ bool checkpoint_has(const xlm_run_state *state, int array, const xlm_parameter *
 /* This rank's part of an array of moments or averages. */
 float *checkpoint_own(const xlm_run_state *state, int array);
 
-/* Collective. Give all ranks an array that rank 0 has whole in the scratch memory: the values, or their own part of others.
- * from: of the values, only elements from this one on. */
+/* Where an array is read whole: the values of the parameters themselves, others in the scratch memory. */
+float *checkpoint_whole(const xlm_run_state *state, int array);
+/* Collective. Give all ranks an array that rank 0 has whole: the values, or their own part of others. from: of the values, only
+ * elements from this one on. */
 void checkpoint_share_array(const xlm_comm *comm, const xlm_run_state *state, int array, int64_t from);
 /* Collective. Give all ranks the saved states of rank 0. */
 void checkpoint_share_states(const xlm_comm *comm, const xlm_run_state *state);
@@ -34,7 +36,8 @@ xlm_file_condition checkpoint_check_file(const char *path, const xlm_run_state *
 
 /* Read the values of a saved state. */
 bool checkpoint_read_state(const xlm_store *store, const xlm_saved_state *saved, void *values, GError **error);
-/* Read one of the flat arrays: whole[size of the parameters]. Gaps between parameters are not changed. */
+/* Read one of the flat arrays: whole[size of the parameters]. Gaps between parameters are not changed. In the scratch memory,
+ * frozen parameters are read and not kept. */
 bool checkpoint_read_whole(const xlm_store *store, const xlm_run_state *state, int array, float *whole, GError **error);
 
 #endif

@@ -12,13 +12,15 @@
 /* Rank 0 reads a good file array by array, and each rank takes its part. */
 static bool take_arrays(const xlm_comm *comm, const xlm_store *store, xlm_run_state *s, GError **error)
 {
-    const size_t bytes = sizeof(float) * (size_t)xlm_parameters_size(s->parameters);
+    const int64_t first = s->shards->first;
+    const size_t bytes = sizeof(float) * (size_t)(xlm_parameters_size(s->parameters) - first);
     for (int a = 0; a < xlm_checkpoint_arrays(s); a++) {
         GError *failure = NULL;
-        /* The gaps between parameters are zeros, and no file has them. */
-        memset(s->scratch, 0, bytes);
+        /* The gaps between parameters are zeros, and no file has them. Frozen parameters, the first ones, have values alone. */
+        if (a != CHECKPOINT_VALUES)
+            memset(s->scratch + first, 0, bytes);
         if (store != NULL)
-            checkpoint_read_whole(store, s, a, s->scratch, &failure);
+            checkpoint_read_whole(store, s, a, checkpoint_whole(s, a), &failure);
         if (!xlm_comm_agree_on(comm, failure, error))
             return false;
         checkpoint_share_array(comm, s, a, 0);

@@ -279,7 +279,7 @@ static bool take(const xlm_comm *comm, const char *directory, const xlm_rank_fil
     GError *failure = NULL;
     for (int array = 0; array < first->arrays; array++) {
         for (int rank = 0; comm->rank == 0 && rank < first->ranks && failure == NULL; rank++)
-            read_array(directory, first, rank, array, state->scratch + state->shards->first, &failure);
+            read_array(directory, first, rank, array, checkpoint_whole(state, array) + state->shards->first, &failure);
         if (!xlm_comm_agree_on(comm, failure, error))
             return false;
         checkpoint_share_array(comm, state, array, state->shards->first);

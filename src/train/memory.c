@@ -64,6 +64,8 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
     const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
     const int64_t parameters = xlm_parameters_size(size->parameters),
                   learning = parameters - xlm_parameters_learning(size->parameters);
+    /* Gradients of frozen parameters take memory only where an average is gathered there, or a dump of the step has them. */
+    const bool whole = xlm_host_averages(size->host) > 0 || size->step_dump;
     const bool masters = c->exchange_parameters == XLM_BFLOAT16;
     const uint64_t flat = sizeof(float) * (uint64_t)parameters;
     const uint64_t program = (uint64_t)64 << 20; /* libraries, MPI, BLIS's packing buffers, vocabulary */
@@ -74,7 +76,8 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
     xlm_memory_estimate e = {
         .parameters = flat,
         .packed = packed_bytes(size, micro_batches),
-        .gradients = sizeof(float) * (uint64_t)learning * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks),
+        .gradients = sizeof(float) * ((uint64_t)learning * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks) +
+                                      (uint64_t)(whole ? parameters - learning : 0)),
         .moments = (masters ? 3 : 2) * sizeof(float) * (uint64_t)xlm_shards_max_own(learning, ranks),
         .averages = xlm_averages_bytes(size->host, learning, ranks),
         .states = 2 * states, /* another copy is for snapshots (checkpoint/snapshot.h) */

@@ -257,11 +257,21 @@ static bool check_texts(const xlm_prep_options *o, bool unpacked, GError **error
 
 bool xlm_prep_check_unpacked(const xlm_prep_options *options, GError **error) { return check_texts(options, true, error); }
 
+/* A list of corpora has commas between them, and blanks around its names do not matter (corpus/corpus.h). */
+static bool check_corpus_name(const char *path, GError **error)
+{
+    const size_t size = path != NULL ? strlen(path) : 0;
+    return size == 0 || (strchr(path, ',') == NULL && !g_ascii_isspace(path[0]) && !g_ascii_isspace(path[size - 1])) ||
+           xlm_error_set(error, EX_USAGE, "--output=%s: names of corpora have no commas, which separate several that are read as "
+                         "one, and no blanks at their ends; give it another name", path);
+}
+
 static bool check_outputs(const xlm_prep_options *o, const GPtrArray *inputs, GError **error)
 {
     const char *const outputs[] = {o->output, o->write_segmenter, o->write_vocabulary, o->write_twins,
                                    o->segment_output, o->derive_output};
-    return xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), (const char *const *)inputs->pdata, inputs->len, error);
+    return check_corpus_name(o->output, error) &&
+           xlm_path_check_outputs(outputs, G_N_ELEMENTS(outputs), (const char *const *)inputs->pdata, inputs->len, error);
 }
 
 static bool check_files(const xlm_prep_options *o, GError **error)

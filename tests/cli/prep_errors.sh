@@ -67,6 +67,9 @@ refuse 64 'segment' --codes text.en --segment text.en
 refuse 64 'segment' --codes text.en --lower --segment text.en out/text
 refuse 64 'segment' --codes text.en --bpe 50 --segment text.en out/text
 refuse 64 'two outputs' "${text[@]}" --bpe 50 --write-codes out/c -o ./out/c
+for name in out/a,b.h5 'out/c.h5 ' ' c.h5'; do
+    refuse 64 'names of corpora have no commas' "${text[@]}" --bpe 50 -o "$name"
+done
 cp text.en kept.en
 refuse 64 'both input and output' --mono en=kept.en --bpe 50 -o kept.en
 ln -s kept.en link.en

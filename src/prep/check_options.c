@@ -99,6 +99,21 @@ static bool check_derive_mode(const xlm_prep_options *o, GError **error)
     return true;
 }
 
+/* Refuse to write a segmenter that is not all in a file of codes or a model. */
+static bool check_written(const xlm_prep_options *o, GError **error)
+{
+    int language;
+    const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(o->like);
+    if (o->write_segmenter == NULL)
+        return true;
+    if (xlm_vocabulary_second_segmenter(o->like, &language) != NULL)
+        return xlm_error_set(error, EX_USAGE, "--write-codes: text of %s is segmented by a model of its own in %s, and one file "
+                             "cannot have both; leave it out", xlm_vocabulary_language_names(o->like)[language], o->like_path);
+    return xlm_segmenter_has_file(segmenter) ||
+           xlm_error_set(error, EX_USAGE, "--write-codes: the segmenter of %s, %s, has rules that a file of codes, or of a model, "
+                         "cannot have; leave it out", o->like_path, xlm_segmenter_class_of(segmenter)->name);
+}
+
 /* Refuse options that would make another vocabulary than that of --like or --tokenizer. */
 static bool check_like(const xlm_prep_options *o, GError **error)
 {
@@ -116,6 +131,8 @@ static bool check_like(const xlm_prep_options *o, GError **error)
         if (others[i].given)
             return xlm_error_set(error, EX_USAGE, "%s cannot be combined with %s, which sets the vocabulary of %s; leave it out",
                                  others[i].option, o->like_option, o->like_path);
+    if (!check_written(o, error))
+        return false;
     if (o->append != NULL && o->output == NULL)
         return xlm_error_set(error, EX_USAGE, "--append makes a new corpus of %s and the text; name it with -o", o->like_path);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(xlm_vocabulary_segmenter(o->like));

@@ -73,6 +73,12 @@ xlm_segmenter *xlm_segmenter_read(const xlm_segmenter_class *cls, const char *pa
     return xlm_segmenter_parse(cls, path, bytes + mark, size - mark, error);
 }
 
+bool xlm_segmenter_has_file(const xlm_segmenter *s)
+{
+    const xlm_segmenter_learning *learning = s->cls->learning;
+    return learning != NULL && (learning->has_file == NULL || learning->has_file(s->model));
+}
+
 bool xlm_segmenter_write(const xlm_segmenter *s, const char *path, GError **error)
 {
     return xlm_fields_write(path, xlm_segmenter_print(s), error);

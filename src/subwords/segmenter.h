@@ -53,6 +53,8 @@ typedef struct xlm_segmenter_learning {
     bool any_order; /* learn makes the same of the words in any order; else they must be sorted (text/word_counts.h) */
     /* May a vocabulary use the model? Texts must be UTF-8, and those of a user's file may not be. EX_DATAERR. NULL: always. */
     bool (*check)(const void *model, GError **error);
+    /* Is what print returns the file of another program, with all that the model has? NULL: always. */
+    bool (*has_file)(const void *model);
 } xlm_segmenter_learning;
 
 /* Vocabularies made of others (subwords/vocabulary_change.h). */
@@ -205,6 +207,8 @@ xlm_segmenter *xlm_segmenter_parse(const xlm_segmenter_class *cls, const char *n
                                    GError **error);
 /* Read a file. Skips a byte order mark at its beginning. EX_NOINPUT when it cannot be read. */
 xlm_segmenter *xlm_segmenter_read(const xlm_segmenter_class *cls, const char *path, GError **error);
+/* Is the file that xlm_segmenter_write writes one of another program? Else only this program knows its form. */
+bool xlm_segmenter_has_file(const xlm_segmenter *segmenter);
 /* Write a file, under a temporary name that is then renamed. Errors of xlm_fields_write. */
 bool xlm_segmenter_write(const xlm_segmenter *segmenter, const char *path, GError **error);
 /* Can the class continue learning, and does it say which subwords a vocabulary has? */

@@ -132,6 +132,9 @@ static GString *print(const void *model)
     return text;
 }
 
+/* With rules it is not a model of SentencePiece, which has no place for them. */
+static bool has_file(const void *model) { return !((const xlm_pieces *)model)->is_albert; }
+
 static void *parse(const char *name, const char *bytes, size_t size, GError **error)
 {
     g_autoptr(GError) failure = NULL;
@@ -289,7 +292,7 @@ static const char *segment_subword(void *pointer, const char *subword, size_t *n
 }
 
 static const xlm_segmenter_learning learning = {.options = options, .learn = learn, .list = list_subwords,
-                                                .word_bytes = 150, .letter_bytes = 35};
+                                                .word_bytes = 150, .letter_bytes = 35, .has_file = has_file};
 static const xlm_segmenter_change change = {.reduce = xlm_sentencepiece_reduce, .whole = xlm_sentencepiece_whole,
                                             .enlarge = xlm_sentencepiece_enlarge};
 static const xlm_segmenter_exchange exchange = {.adopt = xlm_sentencepiece_adopt, .publish = xlm_sentencepiece_publish};

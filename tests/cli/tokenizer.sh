@@ -125,6 +125,17 @@ prepared plain plain
 [ "$(strings /vocabulary/words plain.h5 | head -n 1)" = '<unk>' ] || fail "ids are not those of the model"
 logged like.log xlm_prep --like unigram.h5 "${text[@]}" -o like.h5
 same unigram.h5 like.h5
+logged like.log xlm_prep --tokenizer plain "${text[@]}" --write-codes again.model -o like.h5
+cmp unigram.1.model again.model || fail "the model that was given is written as another one"
+mkdir albert
+cp unigram.1.model albert/spiece.model
+printf '{"tokenizer_class": "AlbertTokenizer", "cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>"}' \
+    >albert/tokenizer_config.json
+logged albert.log xlm_prep --tokenizer albert "${text[@]}" -o albert.h5
+for given in '--tokenizer albert' '--like albert.h5' '--tokenizer bert'; do
+    # shellcheck disable=SC2086 # options are words
+    refuse 64 'write-codes: the segmenter of .*has rules' xlm_prep $given "${text[@]}" --write-codes none/codes -o none/c.h5
+done
 refuse 64 'its own rules' xlm_prep --unigram 50 --words icu "${text[@]}" -o none/c.h5
 refuse 64 'choose subwords' xlm_prep --unigram 50 --min-count 2 "${text[@]}" -o none/c.h5
 refuse 65 'cannot learn 3 subwords' ranks 2 xlm_prep --unigram 3 "${text[@]}" -o none/c.h5

@@ -102,6 +102,8 @@ without_tokenizer() {
         fail "$1: files of a tokenizer: $(ls "$1")"
     grep -q 'give them the ids' "$1/README.md" && ! grep -q AutoTokenizer "$1/README.md" || fail "$1: $(cat "$1/README.md")"
 }
+refuse 64 'write-codes: text of xx is segmented by a model of its own' \
+    xlm_prep --tokenizer marian --mono en=text.en --write-codes none/codes -o none/c.h5
 grep -q AutoTokenizer marian.there/README.md || fail "no tokenizer on the card: $(cat marian.there/README.md)"
 # A third language is divided as the first; transformers have no tokenizer for this.
 logged more.log xlm_convert marian.back.h5 --add-languages fr -o more.h5

@@ -109,6 +109,17 @@ static bool read_text(work *w, const char *path, GArray *pairs, int64_t *read, G
     return true;
 }
 
+/* A dictionary with other languages than the words of the two sides. */
+static bool refuse_languages(const work *w, const char *path, GError **error)
+{
+    if (given.languages == NULL && w->languages[0] == NULL)
+        return xlm_error_set(error, EX_USAGE, "%s: does not name its languages; give those of %s with --languages", w->dictionary,
+                             path);
+    return xlm_error_set(error, EX_DATAERR, "%s: has other languages than %s%s", path,
+                         given.languages != NULL ? "--languages=" : w->dictionary,
+                         given.languages != NULL ? given.languages : "");
+}
+
 static bool read_part(work *w, const char *path, const char *part, GArray *pairs, int64_t *read, GError **error)
 {
     const xlm_loaded_model *loaded = xlm_word_space_model(w->in.spaces[0]);
@@ -118,7 +129,7 @@ static bool read_part(work *w, const char *path, const char *part, GArray *pairs
     const int reverse = d->language[0] != w->in.sides.side[0].language;
     const bool good = (d->language[reverse] == w->in.sides.side[0].language &&
                        d->language[!reverse] == w->in.sides.side[1].language) ||
-                      xlm_error_set(error, EX_DATAERR, "%s: has other languages than --languages=%s", path, given.languages);
+                      refuse_languages(w, path, error);
     *read = d->pairs;
     for (int64_t i = 0; i < d->pairs && good; i++)
         add_pair(pairs, xlm_word_set_add_row(&w->set[0], d->token[reverse][i]),

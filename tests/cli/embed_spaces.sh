@@ -136,6 +136,16 @@ printf 'no such\n' >foreign.txt
 { head -3 source.vec; echo 's3 nan 0 0'; } | sed 1d >nan.vec
 expect 65 'of its 1 pairs, none has both words' ranks 2 xlm_embed procrustes source.vec target.vec foreign.txt -o none/x.h5
 expect 65 'of its 20 pairs, none has both words' xlm_embed procrustes target.vec source.vec learn.txt -o none/x.h5
+# Dictionaries of other languages than the first one's, or than --languages.
+expect 64 'pairs.txt: does not name its languages; give those of dict.h5' \
+    xlm_embed procrustes out/latest pairs.txt --evaluate dict.h5
+expect 65 'dict.h5: has other languages than --languages=en,en$' xlm_embed procrustes out/latest dict.h5 --languages en,en
+mkdir three && cp text.en text.xx pairs.txt job.conf three && cd three || exit 1
+small_corpus --para en-xx=text.en,text.xx --mono yy=text.xx --bpe 400
+logged train.log xlm_train job.conf --set train.steps=1
+for language in xx yy; do logged dict.log xlm_dict corpus.h5 --source en --target $language --text pairs.txt -o $language.h5; done
+expect 65 'yy.h5: has other languages than xx.h5$' xlm_embed procrustes out/latest xx.h5 --evaluate yy.h5
+cd ..
 expect 64 'files of vectors do not have' xlm_embed procrustes source.vec target.vec dict.h5 -o none/x.h5
 expect 64 'procrustes takes' xlm_embed procrustes source.vec
 expect 64 '--neighbours=1001: must be from 1 to 1000' xlm_embed procrustes source.vec target.vec learn.txt --neighbours 1001

@@ -181,7 +181,7 @@ for side in source target; do
 done
 # By the same rules for all languages, as words are numbered by other commands; those of Finnish leave "EU:n" whole.
 printf 'the EU:n house.\n' >words.fi
-logged fi.log xlm_convert "$model" --add-languages fi -o fi.h5
+logged fi.log xlm_convert "$model" --add-languages=fi -o fi.h5
 logged fi.log xlm_align words.fi words.en --checkpoint fi.h5 --words icu --matrices fi.matrices -o fi.links
 [ "$(values /source/words fi.matrices | sort -u | paste -sd ' ')" = '0 1 2 3 4 5' ] ||
     fail "--words icu, Finnish: $(values /source/words fi.matrices | paste -sd ' ')"

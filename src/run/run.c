@@ -282,7 +282,8 @@ static bool write_mean(run *r, GError **error)
     return good;
 }
 
-/* Write the checkpoint of the state that a stopped run left, and do what was still due after its last step. */
+/* Write the checkpoint of the state that a stopped run left, and do what was still due after its last step. What it left is on the
+ * disk until then, and no snapshot of the same step may take its place, which might not become complete. */
 static bool save_rank_files(run *r, GError **error)
 {
     if (!finish_step(r, r->progress.step < r->job->train.steps, error))
@@ -290,6 +291,12 @@ static bool save_rank_files(run *r, GError **error)
     if (r->comm->rank == 0)
         xlm_rank_files_remove(r->job->train.output);
     return true;
+}
+
+static void protect(run *r)
+{
+    const xlm_run_state state = state_of(r);
+    xlm_stopping_protect(r->stopping, &state, r->progress.validated, xlm_run_resuming_command(r->options));
 }
 
 static bool train(run *r, bool *interrupted, GError **error)
@@ -300,6 +307,8 @@ static bool train(run *r, bool *interrupted, GError **error)
     bool warned = false;
     const int64_t first = progress->step + 1;
     bool good = progress->step == progress->saved || save_rank_files(r, error);
+    if (good)
+        protect(r);
     *interrupted = asked_to_stop(r->comm) || r->options->finish;
     good = good && (*interrupted || xlm_scoring_begin(&r->scoring, error));
     while (good && !is_finished(r) && !*interrupted) {
@@ -400,8 +409,6 @@ static bool run_steps(run *r, bool continues, bool *interrupted, GError **error)
         xlm_report_close(r->scoring.report);
         return false;
     }
-    const xlm_run_state state = state_of(r);
-    xlm_stopping_protect(r->stopping, &state, r->progress.validated, xlm_run_resuming_command(options));
     if (!options->finish)
         xlm_log_info("to stop: Ctrl-C once, or SIGTERM or SIGUSR1; a checkpoint is written, from which %s continues",
                      xlm_run_resuming_command(options));

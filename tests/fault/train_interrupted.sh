@@ -188,6 +188,31 @@ for n in 1 2; do
         ranks $n xlm_train job.conf --set train.output=parts-$n "${common[@]}"
     same_bits whole parts-$n
 done
+# The parts are all that there is of their step until it has a checkpoint. What ends the run before that leaves them as they are,
+# also where a rank cannot write: here a score is due first.
+build_plugin stand-evaluating stand-still \
+    's/while (.*is_to_stand/while (pass->scores != NULL \&\& access("again\/lock", F_OK) == 0 \&\& is_to_stand/' # not in estimates
+scored=("${common[@]}" --set evaluate.choose_by=loss)
+stands() { compgen -G "stands.*" >/dev/null; }
+if prlimit --pid $$ >/dev/null 2>&1; then
+    begin once 4 "${scored[@]}" --set train.checkpoint_every=3 --set train.evaluate_every=4
+    lasts 4
+    parts_alone once
+    rm -f once/lock
+    cp -r once again
+    stand_still
+    start 4 xlm_train job.conf --set train.output=again "${scored[@]}" --set train.evaluate_every=5 \
+        --set "objective still.plugin=./stand-evaluating.so" >again.log 2>&1
+    until_true stands && prlimit --pid "$(rank_processes | sed -n 2p)" --fsize=200000 && kill -INT "$launcher"
+    ended
+    rm still
+    for part in once/*.part; do cmp "$part" "again/${part#*/}" || fail "again: $(ls again; cat again.log again/stopped.log)"; done
+    for name in once again; do
+        expect 0 "resumed from what a stopped run left in $name at step 5$" \
+            ranks 2 xlm_train job.conf --set train.output=$name "${scored[@]}" --set train.evaluate_every=5
+    done
+    same_bits once again
+fi
 expect 65 'do not fit the job' ranks 1 xlm_train job.conf --set train.output=parts --set train.seed=2
 expect 65 'do not fit the job: its model has attention_heads = 4, the job.s 8;' ranks 2 xlm_train job.conf --set train.output=parts \
     --set model.attention_heads=8

@@ -105,17 +105,28 @@ static bool check_flags(const json_t *json, const char *path, const flag *flags,
     return true;
 }
 
+/* Some of what is not done here, in training alone. */
+static void log_dropout(const json_t *json, const char *path)
+{
+    static const struct {
+        const char *key, *what;
+    } kinds[] = {{"activation_dropout", "nothing is dropped between the feed-forward layers"},
+                 {"encoder_layerdrop", "no layers are dropped"}, {"decoder_layerdrop", "no layers are dropped"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        const double rate = json_number_value(json_object_get(json, kinds[i].key));
+        if (rate > 0)
+            xlm_log_info("%s: %s is %g; here %s", path, kinds[i].key, rate, kinds[i].what);
+    }
+}
+
 static bool read_common(const json_t *json, xlm_foreign_config *config, const char *path, const char *activation, bool scale,
                         int64_t pad, GError **error)
 {
     static const flag flags[] = {{"tie_word_embeddings", true}, {"share_encoder_decoder_embeddings", true}, {NULL, false}};
     xlm_model_config *m = &config->model;
-    const json_t *inner = json_object_get(json, "activation_dropout");
     m->head = XLM_HEAD_XLM;
     m->encode_bos = m->embedding_norm = false;
-    if (json_is_number(inner) && json_number_value(inner) > 0)
-        xlm_log_info("%s: activation_dropout is %g; here nothing is dropped between the feed-forward layers", path,
-                     json_number_value(inner));
+    log_dropout(json, path);
     return xlm_config_int(json, path, "pad_token_id", pad, &config->pad, error) &&
            xlm_config_flag(json, path, "scale_embedding", scale, &m->scale_embeddings, error) &&
            check_flags(json, path, flags, error) && check_decoder(json, m, path, error) &&
@@ -138,9 +149,10 @@ static bool read_m2m100(const json_t *json, xlm_foreign_config *config, const ch
 static bool read_marian(const json_t *json, xlm_foreign_config *config, const char *path, GError **error)
 {
     static const flag flags[] = {{"normalize_before", false}, {"normalize_embedding", false}, {"add_final_layer_norm", false},
-                                 {"static_position_embeddings", true}, {"extra_pos_embeddings", false}, {NULL, false}};
+                                 {"static_position_embeddings", true}, {NULL, false}};
     if (!read_common(json, config, path, "gelu", false, 58100, error))
         return false;
+    /* extra_pos_embeddings, a number in older files, is of learned positions, and is not used by this kind. */
     config->model.position_type = XLM_POSITIONS_SINUSOIDAL_HALVES;
     return check_flags(json, path, flags, error);
 }

@@ -291,21 +291,26 @@ static void note_added(int64_t added, GString *notes)
 }
 
 /* Two texts are separated as in training if tokenizer.json says how. The classes do as they do: RoBERTa's and XLM-R's, the former
- * in spite of tokenizer.json in transformers 5, put two tokens there, the others one. */
-static void separate(const xlm_vocabulary *v, int separators, json_t *files, const json_t *settings, GString *notes)
+ * in spite of tokenizer.json in transformers 5, put two tokens there, the others one; and their tokens have one type. */
+static void separate(const xlm_vocabulary *v, int separators, bool token_types, json_t *files, const json_t *settings,
+                     GString *notes)
 {
     static const char *const numbers[] = {"no", "one", "two"};
     json_t *tokenizer = json_object_get(files, "tokenizer.json");
     const char *class_name = json_string_value(json_object_get(settings, "tokenizer_class"));
     if (separators == 0 || class_name == NULL)
         return;
-    const int theirs = strstr(class_name, "Roberta") != NULL ? 2 : tokenizer != NULL ? separators : 1;
+    const bool roberta = strstr(class_name, "Roberta") != NULL;
+    const int theirs = roberta ? 2 : tokenizer != NULL ? separators : 1;
     if (tokenizer != NULL)
         xlm_tokenizer_separate(tokenizer, separators);
     if (theirs != separators)
         g_string_append_printf(notes, "Between two texts the model was fine-tuned with %s %s, and %s puts %s there%s.\n",
                                numbers[separators], xlm_vocabulary_words(v)[xlm_vocabulary_special(v, XLM_EOS)], class_name,
                                numbers[theirs], tokenizer != NULL ? " in transformers 5" : "");
+    if (roberta && token_types)
+        g_string_append_printf(notes, "The second of two texts had tokens of type 1 when the model was fine-tuned, and %s gives all "
+                               "the type 0: set token_type_ids yourself.\n", class_name);
 }
 
 bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabulary *larger, const xlm_model_config *config,
@@ -325,7 +330,7 @@ bool xlm_foreign_vocabulary_write(const xlm_vocabulary *own, const xlm_vocabular
     json_t *settings = json_object();
     const gsize before = notes->len;
     cls->exchange->publish(v, files, settings, notes);
-    separate(v, separators, files, settings, notes);
+    separate(v, separators, config->token_types, files, settings, notes);
     note_added(xlm_vocabulary_size(v) - xlm_vocabulary_size(own), notes);
     note_made(own, notes);
     g_auto(GStrv) lines = g_strsplit(notes->str + before, "\n", -1);

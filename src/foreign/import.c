@@ -26,7 +26,8 @@ typedef struct importer {
     xlm_safetensors *tensors;
     GHashTable *used; /* set of the tensors that have been found */
     bool bare;        /* names have no prefix */
-    const xlm_safetensor *types; /* the row of a single type of tokens, which is added to all positions; NULL: none */
+    const xlm_safetensor *types; /* its first row is the single type of tokens, which is added to all positions; NULL: none */
+    int64_t type_rows;           /* of it */
     xlm_vocabulary *vocabulary;
     xlm_parameters *parameters; /* declared, without values */
     xlm_model *model;
@@ -185,7 +186,7 @@ static void find_task(importer *im, const char *tokenizer)
     g_autoptr(GError) why = NULL;
     if (classes > 0)
         im->task = xlm_task_head_read(head, im->json, im->directory, classes, im->config.model.positions,
-                                      xlm_published_separators(tokenizer, im->vocabulary), &why);
+                                      xlm_published_pair_form(tokenizer, im->vocabulary).separators, &why);
     if (im->task != NULL) {
         im->head = head;
         if (xlm_vocabulary_find_language(im->vocabulary, im->task->language) < 0)
@@ -248,6 +249,20 @@ static bool take_vocabulary(importer *im, const xlm_convert_options *options, GE
         xlm_log_warn("%s: the tokenizer names no tokens of languages, by which published models of this kind are told into which "
                      "one to translate", im->directory);
     return !im->config.architecture->has_decoder || check_ids(im, error);
+}
+
+/* A tokenizer as that of XLM-R gives all tokens of two texts the type 0, whatever types the model has (multilingual MiniLM and E5);
+ * here the second text has type 1. So the type that is used is added to all positions, as that of models with one. */
+static void choose_types(importer *im, const char *tokenizer)
+{
+    g_autofree char *own = g_build_filename(tokenizer, XLM_CONVERT_VOCABULARY, NULL);
+    im->type_rows = im->config.token_types;
+    if (im->config.token_types != 2 || g_file_test(own, G_FILE_TEST_EXISTS) ||
+        xlm_published_pair_form(tokenizer, im->vocabulary).second_type != 0)
+        return;
+    xlm_log_info("%s: the tokenizer gives all tokens the type 0; the other type is left out", im->directory);
+    im->config.token_types = 1;
+    im->config.model.token_types = false;
 }
 
 /* ---- every tensor has its place ---- */
@@ -378,7 +393,7 @@ static bool check_types(importer *im, GError **error)
     if (im->config.token_types != 1)
         return true;
     im->types = find_parameter(im, parameter);
-    return im->types != NULL ? check_shape(im->types, 1, im->config.model.embedding_size, error)
+    return im->types != NULL ? check_shape(im->types, im->type_rows, im->config.model.embedding_size, error)
                              : lacks(im, parameter, error);
 }
 
@@ -481,8 +496,9 @@ static char *translations_of(const xlm_vocabulary *vocabulary)
 
 static bool write_content(const importer *im, xlm_store *store, GError **error)
 {
-    g_autofree float *types = im->types != NULL ? g_new(float, (gsize)im->types->elements) : NULL;
-    if (types != NULL && !xlm_safetensors_read(im->types, 0, im->types->elements, types, error))
+    const int64_t width = im->config.model.embedding_size;
+    g_autofree float *types = im->types != NULL ? g_new(float, (gsize)width) : NULL;
+    if (types != NULL && !xlm_safetensors_read(im->types, 0, width, types, error))
         return false;
     int64_t widest = 1;
     for (int i = 0; i < xlm_parameters_count(im->parameters); i++)
@@ -521,7 +537,9 @@ static bool open_model(importer *im, const xlm_convert_options *options, GError 
                      error) ||
         !take_vocabulary(im, options, error))
         return false;
-    find_task(im, options->tokenizer != NULL ? options->tokenizer : im->directory);
+    const char *tokenizer = options->tokenizer != NULL ? options->tokenizer : im->directory;
+    choose_types(im, tokenizer);
+    find_task(im, tokenizer);
     declare(im);
     return find_threshold(im, error) && find_all(im, error) && check_tied(im, "embeddings/word/weight", ".weight", error) &&
            check_tied(im, "lm_head/bias", ".bias", error) && check_copies(im, error) && check_types(im, error) &&

@@ -197,6 +197,25 @@ static int separators_of(const json_t *step)
     return n;
 }
 
+/* The type of the tokens of the second of two texts; -1: the step does not say it. */
+static int second_type_of(const json_t *step)
+{
+    const json_t *item, *one;
+    size_t i;
+    int sequences = 0, type = xlm_tokenizer_is_type(step, "RobertaProcessing") ? 0
+                              : xlm_tokenizer_is_type(step, "BertProcessing")  ? 1
+                                                                               : -1;
+    json_array_foreach(json_object_get(step, "pair"), i, item) {
+        const json_t *sequence = json_object_get(item, "Sequence"), *id = json_object_get(sequence, "type_id");
+        sequences += sequence != NULL;
+        if (sequence != NULL && sequences == 2)
+            type = json_is_integer(id) && json_integer_value(id) != 0;
+    }
+    json_array_foreach(json_object_get(step, "processors"), i, one)
+        type = MAX(type, second_type_of(one));
+    return type;
+}
+
 /* Are the first tokens those of fairseq, <s> <pad> </s> <unk>? ([CLS] and [SEP] may have the same ids.) */
 static bool is_of_roberta(const xlm_vocabulary *v)
 {
@@ -207,10 +226,13 @@ static bool is_of_roberta(const xlm_vocabulary *v)
     return is;
 }
 
-int xlm_published_separators(const char *path, const xlm_vocabulary *v)
+xlm_published_pair xlm_published_pair_form(const char *path, const xlm_vocabulary *v)
 {
     xlm_tokenizer_files *files = xlm_tokenizer_files_read(path, NULL);
-    const int named = files != NULL ? separators_of(xlm_tokenizer_value(files, "tokenizer.json", "post_processor", NULL)) : 0;
+    const json_t *step = files != NULL ? xlm_tokenizer_value(files, "tokenizer.json", "post_processor", NULL) : NULL;
+    const bool roberta = is_of_roberta(v);
+    const int separators = separators_of(step), type = second_type_of(step);
     xlm_tokenizer_files_free(files);
-    return named > 0 ? MIN(named, 2) : is_of_roberta(v) ? 2 : 1;
+    return (xlm_published_pair){.separators = separators > 0 ? MIN(separators, 2) : roberta ? 2 : 1,
+                                .second_type = type >= 0 ? type : !roberta};
 }

@@ -10,8 +10,13 @@
 xlm_vocabulary *xlm_published_read(const char *path, int *added, GError **error);
 xlm_vocabulary *xlm_published_vocabulary(const xlm_tokenizer_files *files, int *added, GError **error);
 
-/* How many tokens the tokenizer has between two texts, 1 or 2: as "post_processor" of its tokenizer.json says; otherwise two with
- * the special tokens of RoBERTa and XLM-R. path: as above. */
-int xlm_published_separators(const char *path, const xlm_vocabulary *vocabulary);
+/* What the tokenizer makes of two texts, as "post_processor" of its tokenizer.json says, or else as is usual: with the special
+ * tokens of RoBERTa and XLM-R two tokens between them, and all tokens of type 0; otherwise one, and type 1 for the second text. path:
+ * as above. */
+typedef struct xlm_published_pair {
+    int separators;  /* tokens between them: 1 or 2 */
+    int second_type; /* of tokens of the second text: 0 or 1 */
+} xlm_published_pair;
+xlm_published_pair xlm_published_pair_form(const char *path, const xlm_vocabulary *vocabulary);
 
 #endif

@@ -28,12 +28,14 @@ struct beginning {
     const char *bytes;
 };
 
-/* The bytes of bzip2 are those of a block, or of the end of a stream without any: a text could begin with "BZh". */
+/* The bytes of bzip2 are those of a block, or of the end of a stream without any: a text could begin with "BZh". Those of zstd
+ * are of a frame with data, or, after a byte 5x, of one that is skipped, such as pzstd writes. */
 static const struct beginning beginnings[] = {
     {{"xz", ".xz", "xz -dc"}, 0, 6, "\xfd" "7zXZ\0"},
     {{"bzip2", ".bz2", "bzip2 -dc"}, 4, 6, "1AY&SY"},
     {{"bzip2", ".bz2", "bzip2 -dc"}, 4, 6, "\x17\x72\x45\x38\x50\x90"},
     {{"zstd", ".zst", "zstd -dc"}, 0, 4, "\x28\xb5\x2f\xfd"},
+    {{"zstd", ".zst", "zstd -dc"}, 1, 3, "\x2a\x4d\x18"},
     {{"lz4", ".lz4", "lz4 -dc"}, 0, 4, "\x04\x22\x4d\x18"},
     {{"lzip", ".lz", "lzip -dc"}, 0, 5, "LZIP\1"},
     {{"compress", ".Z", "uncompress -c"}, 0, 2, "\x1f\x9d"},
@@ -43,12 +45,19 @@ static const struct beginning beginnings[] = {
     {{"tar", ".tar", NULL}, 257, 5, "ustar"},
 };
 
+/* Are the bytes before those of the beginning right? */
+static bool begins_so(const struct beginning *b, const char *bytes)
+{
+    if (strcmp(b->kind.name, "bzip2") == 0)
+        return memcmp(bytes, "BZh", 3) == 0;
+    return strcmp(b->kind.name, "zstd") != 0 || b->place == 0 || ((unsigned char)bytes[0] & 0xf0) == 0x50;
+}
+
 const xlm_archive_kind *xlm_archive_kind_of(const char *bytes, size_t n)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(beginnings); i++) {
         const struct beginning *b = &beginnings[i];
-        if (n >= b->place + b->size && memcmp(bytes + b->place, b->bytes, b->size) == 0 &&
-            (strcmp(b->kind.name, "bzip2") != 0 || memcmp(bytes, "BZh", 3) == 0))
+        if (n >= b->place + b->size && memcmp(bytes + b->place, b->bytes, b->size) == 0 && begins_so(b, bytes))
             return &b->kind;
     }
     return NULL;
@@ -253,6 +262,11 @@ xlm_archive *xlm_archive_open(const char *path, const char *name, const char *me
         return a;
     xlm_archive_close(a);
     return NULL;
+}
+
+bool xlm_archive_decompresses(const xlm_archive *archive)
+{
+    return archive_filter_code(archive->from, 0) != ARCHIVE_FILTER_NONE;
 }
 
 void xlm_archive_close(xlm_archive *archive)

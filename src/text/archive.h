@@ -33,6 +33,8 @@ typedef struct xlm_archive xlm_archive;
  * compressed. EX_NOINPUT if it cannot be opened, or the archive has no such member, with the names that it has; EX_DATAERR if it
  * is damaged, or an archive and no member is named. */
 xlm_archive *xlm_archive_open(const char *path, const char *name, const char *member, GError **error);
+/* Does libarchive know how the file is compressed? If not, it takes the bytes for the text. */
+bool xlm_archive_decompresses(const xlm_archive *archive);
 /* Sets EX_DATAERR with the names of the files in an archive that was given where a text is read; or says why it cannot be read.
  * Returns false. */
 bool xlm_archive_refuse(const char *path, const xlm_archive_kind *kind, GError **error);

@@ -228,7 +228,12 @@ static bool know_kind(xlm_lines *lines, GError **error)
         lines->end = 0;
         lines->ended = false;
         const char *path = lines->copy != NULL ? lines->copy : lines->path;
-        if ((lines->archive = xlm_archive_open(path, lines->path, NULL, error)) == NULL || !read_beginning(lines, error))
+        if ((lines->archive = xlm_archive_open(path, lines->path, NULL, error)) == NULL)
+            return false;
+        if (!xlm_archive_decompresses(lines->archive))
+            return xlm_error_set(error, EX_DATAERR, "%s: %s data of a form that the installed libarchive cannot read; decompress "
+                                 "it first, with %s", lines->path, kind->name, kind->reader);
+        if (!read_beginning(lines, error))
             return false;
         kind = xlm_archive_kind_of(lines->buffer, lines->end);
     }

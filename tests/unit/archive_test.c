@@ -191,6 +191,37 @@ static void append(const char *path, const char *bytes, gsize n)
     g_free(before);
 }
 
+/* A file of zstd may begin with a frame that is skipped: pzstd writes one before each frame with data. */
+static void test_skipped_frame(void **state)
+{
+    (void)state;
+    GString *text = make_text(3);
+    for (int kind = 0x50; kind < 0x60; kind += 5) {
+        g_autofree char *path = write_archive("text.zst", archive_write_set_format_raw, archive_write_add_filter_zstd, 1, alone,
+                                              &text);
+        const char frame[] = {(char)kind, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 'a', 'b', 'c', 'd'};
+        char *bytes;
+        gsize size;
+        assert_true(g_file_get_contents(path, &bytes, &size, NULL));
+        g_autoptr(GString) whole = g_string_new_len(frame, sizeof frame);
+        g_string_append_len(whole, bytes, (gssize)size);
+        assert_true(g_file_set_contents(path, whole->str, (gssize)whole->len, NULL));
+        g_free(bytes);
+        expect_text(path, text);
+    }
+    g_string_free(text, TRUE);
+}
+
+/* libarchive takes the bytes of what it does not know for text. */
+static void test_unknown_form(void **state)
+{
+    (void)state;
+    static const char blocks_of_no_size[] = "BZh01AY&SY and more\n";
+    g_autofree char *path = path_of("text.bz2");
+    assert_true(g_file_set_contents(path, blocks_of_no_size, -1, NULL));
+    refused(path, EX_DATAERR, "cannot read; decompress it first, with bzip2 -dc");
+}
+
 /* What follows a compressed text is another one, or an error: not an end before which half a text is left out. */
 static void test_followed(void **state)
 {
@@ -284,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_compressed),
         cmocka_unit_test(test_damaged), cmocka_unit_test(test_followed),
+        cmocka_unit_test(test_skipped_frame), cmocka_unit_test(test_unknown_form),
         cmocka_unit_test(test_checksum), cmocka_unit_test(test_archives),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

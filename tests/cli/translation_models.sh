@@ -38,8 +38,8 @@ both=('decoder_layers = 2' 'embedding_norm = false' 'scale_embeddings = true' 'h
 counted() {
     local text
     for text in $(h5ls "$1/train/text" | cut -d' ' -f1); do numbers "/train/text/$text/tokens" "$1"; done | sort -n | uniq -c |
-        awk 'FILENAME == "-" { if (word[$2] != "<unk>") print $2, $1; next } { word[n++] = $0 }' <(strings /vocabulary/words "$1") - \
-            >seen.txt
+        awk 'FILENAME == "-" { if (word[$2] != "<unk>") print $2, $1; next } { word[n++] = $0 }' \
+            <(strings /vocabulary/words "$1") - >seen.txt
     numbers /vocabulary/counts "$1" | awk '$1 > 0 { print NR - 1, $1 }' | diff - seen.txt >diff.log ||
         fail "counts of $1 are not of its text: $(head -n 6 diff.log)"
 }

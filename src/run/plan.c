@@ -227,17 +227,18 @@ static void print(const measurements *m, const xlm_plan_options *options, const 
     }
 }
 
-/* Bytes of memory of a rank, for each number of ranks: g_free. NULL on errors. */
-static uint64_t *memory_of(const xlm_run_size *size, const xlm_plan_options *options, GError **error)
+/* Bytes of memory of a rank, for each number of ranks: g_free. NULL on errors, on all ranks or on none. Collective: each rank
+ * sees how much memory is left at a moment of its own. */
+static uint64_t *memory_of(const xlm_comm *comm, const xlm_run_size *size, const xlm_plan_options *options, GError **error)
 {
     g_autofree uint64_t *memory = g_new(uint64_t, MAX(options->n, 1));
-    for (int i = 0; i < options->n; i++) {
-        xlm_memory_estimate estimate;
-        if (!xlm_memory_of_rank(size, options->ranks[i], &estimate, error))
-            return NULL;
+    GError *failure = NULL;
+    for (int i = 0; i < options->n && failure == NULL; i++) {
+        xlm_memory_estimate estimate = {0};
+        xlm_memory_of_rank(size, options->ranks[i], &estimate, &failure);
         memory[i] = estimate.total;
     }
-    return g_steal_pointer(&memory);
+    return xlm_comm_agree_on(comm, failure, error) ? g_steal_pointer(&memory) : NULL;
 }
 
 /* The same job, but that each stream has its largest batch in every step. stream: [streams], for the result. */
@@ -272,7 +273,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *given, const xlm_training_dat
     const xlm_arithmetic arithmetic = xlm_engine_arithmetic(engine);
     xlm_hardware_prepare(&hardware, (int)job->train.threads, comm->local_ranks);
     bool good = xlm_memory_check(comm, &needed, &estimate, error);
-    g_autofree uint64_t *memory = good ? memory_of(&needed, options, error) : NULL; /* fails on all ranks or on none */
+    g_autofree uint64_t *memory = good ? memory_of(comm, &needed, options, error) : NULL;
     good = memory != NULL && xlm_step_flops(&size, &flops, error);
     const double operations = flops * (double)job->train.steps / comm->ranks;
     if (good) {

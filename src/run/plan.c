@@ -235,7 +235,8 @@ static uint64_t *memory_of(const xlm_comm *comm, const xlm_run_size *size, const
     GError *failure = NULL;
     for (int i = 0; i < options->n && failure == NULL; i++) {
         xlm_memory_estimate estimate = {0};
-        xlm_memory_of_rank(size, options->ranks[i], &estimate, &failure);
+        if (xlm_arithmetic_check_ranks(&size->job->train, options->ranks[i], &failure))
+            xlm_memory_of_rank(size, options->ranks[i], &estimate, &failure);
         memory[i] = estimate.total;
     }
     return xlm_comm_agree_on(comm, failure, error) ? g_steal_pointer(&memory) : NULL;

@@ -20,6 +20,13 @@ bool xlm_arithmetic_packs_in_search(const xlm_comm *comm)
     return is_faster(comm, row != NULL && row->packs_in_search);
 }
 
+bool xlm_arithmetic_check_ranks(const xlm_train_config *config, int ranks, GError **error)
+{
+    return config->exchange != XLM_BFLOAT16 || (ranks & (ranks - 1)) == 0 ||
+           xlm_error_set(error, EX_CONFIG, "[train] exchange = bfloat16: %d ranks are not a power of two, which the tree of "
+                         "additions needs; use float32, or another number of ranks", ranks);
+}
+
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error)
 {
     const xlm_precision precision = (xlm_precision)config->precision;
@@ -38,9 +45,8 @@ bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config,
     else if (config->exchange == XLM_BFLOAT16 && !config->reproducible)
         xlm_error_set(&failure, EX_CONFIG, "[train] exchange = bfloat16: gradients are rounded along the fixed tree of "
                       "additions, which reproducible = false does not have; leave one of the two out");
-    else if (config->exchange == XLM_BFLOAT16 && (comm->ranks & (comm->ranks - 1)) != 0)
-        xlm_error_set(&failure, EX_CONFIG, "[train] exchange = bfloat16: %d ranks are not a power of two, which the tree of "
-                      "additions needs; use float32, or another number of ranks", comm->ranks);
+    else
+        xlm_arithmetic_check_ranks(config, comm->ranks, &failure);
     *arithmetic = (xlm_arithmetic){.packs = packs, .precision = precision,
                                    .unmeasured = measures && row == NULL && xlm_packed_lacks(XLM_FLOAT32) == NULL};
     return xlm_comm_agree_on(comm, failure, error);

@@ -20,6 +20,9 @@ typedef enum { XLM_GEMM_AUTO, XLM_GEMM_BLIS, XLM_GEMM_ONEDNN } xlm_gemm_choice;
  * with the number of ranks; EX_UNAVAILABLE: the processor of a rank cannot do it, or its program was built without oneDNN. */
 bool xlm_arithmetic_choose(const xlm_comm *comm, const xlm_train_config *config, xlm_arithmetic *arithmetic, GError **error);
 
+/* Can a run on so many ranks exchange gradients as the job says? EX_CONFIG. */
+bool xlm_arithmetic_check_ranks(const xlm_train_config *config, int ranks, GError **error);
+
 /* Whether xlm_translate multiplies parameters by oneDNN in float32: where the processors of all ranks were measured to be
  * faster with it, in search or else in training, and can. Collective. */
 bool xlm_arithmetic_packs_in_search(const xlm_comm *comm);

@@ -228,6 +228,10 @@ expect 64 'is for training' xlm_train job.conf --profile --dry-run
 expect 64 'more than 0' xlm_train job.conf --plan --network=-1
 expect 64 'more than 0' xlm_train job.conf --plan --network=0
 expect 64 'needs numbers of ranks' xlm_train job.conf --plan --ranks=
+# What the run would refuse.
+expect 78 'exchange = bfloat16: 6 ranks are not a power of two' ranks 2 xlm_train job.conf --plan --ranks=2,6,12 \
+    --set train.exchange=bfloat16
+[ ! -s expect.out ] || fail "a plan of 6 ranks: $(cat expect.out)"
 
 # ---- models ----
 model() { # NAME RANKS SETTING...

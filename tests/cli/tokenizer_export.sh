@@ -95,6 +95,25 @@ tuned fairseq 2 ''
 tuned fairseq 1 ''
 grep -q '^Between two texts the model was fine-tuned with one </s>, and XLMRobertaTokenizer puts two there\.$' tuned/README.md ||
     fail "XLM-R, one separator: $(cat tuned/README.md)"
+# With XLM-R's tokenizer all tokens of two texts have the type 0, whatever types the model has, as multilingual MiniLM: the card of
+# a model that was fine-tuned otherwise says so, and a published one gets the first type in its positions, and has no types.
+logged train.log xlm_train job.conf "${tiny[@]}" --set train.corpus=fairseq.h5 --set train.steps=1 --set train.output=typed.run \
+    --set model.token_types=true --set model.position_offset=0
+tuned typed 2 ''
+grep -q '^The second of two texts had tokens of type 1 .* XLMRobertaTokenizer gives all the type 0: set token_type_ids yourself' \
+    tuned/README.md || fail "types: $(cat tuned/README.md)"
+logged typed.log xlm_convert typed.run/latest -o typed.dir
+logged typed.log xlm_convert typed.dir -o typed.own.h5
+same_objects typed.run/latest typed.own.h5 /model >diff.log 2>&1 || fail "our own types: $(head -n 3 diff.log)"
+rm typed.dir/xlm_vocabulary.h5
+logged typed.log xlm_convert typed.dir -o typed.h5
+grep -q 'the tokenizer gives all tokens the type 0; the other type is left out' typed.log || fail "types: $(cat typed.log)"
+in_model() { numbers "/model/embeddings/$1/weight" "$2"; }
+[ "$(in_model token_type typed.own.h5 | wc -l)" -eq 32 ] && [ -z "$(in_model token_type typed.h5 2>/dev/null)" ] &&
+    paste <(in_model position typed.own.h5) <(in_model position typed.h5) | awk -v types="$(in_model token_type typed.own.h5 | head -n 16 | paste -s)" '
+        BEGIN { split(types, type) }
+        { d = $1 + type[(NR - 1) % 16 + 1] - $2; bad = bad || d > 1e-6 || d < -1e-6 }
+        END { exit bad || NR != 48 * 16 }' || fail "the first type is not in the positions"
 # ALBERT's rules of text come back with its model.
 cp three.model albert/spiece.model
 printf '{"tokenizer_class": "AlbertTokenizer", "keep_accents": true}' >albert/tokenizer_config.json

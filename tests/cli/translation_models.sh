@@ -319,6 +319,12 @@ table() {
             }
     }'
 }
+# Older files have the number of extra learned positions, of which there are none, and of layers that training drops.
+cp -r marian.there older
+sed -i 's/"static_position_embeddings": true/&, "extra_pos_embeddings": 53685/; s/"encoder_layerdrop": [0-9.]*/"encoder_layerdrop": 0.25/' older/config.json
+logged older.log xlm_convert older -o older.h5
+same_objects marian.own.h5 older.h5 /model >diff.log 2>&1 || fail "extra_pos_embeddings: $(head -n 3 diff.log)"
+grep -q 'encoder_layerdrop is 0.25; here no layers are dropped' older.log || fail "layerdrop: $(cat older.log)"
 positions=$(sed -n 's/.*"max_position_embeddings": \([0-9]*\).*/\1/p' marian.there/config.json)
 width=$(sed -n 's/.*"d_model": \([0-9]*\).*/\1/p' marian.there/config.json)
 name=model.encoder.embed_positions.weight

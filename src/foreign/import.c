@@ -252,12 +252,13 @@ static bool take_vocabulary(importer *im, const xlm_convert_options *options, GE
 }
 
 /* A tokenizer as that of XLM-R gives all tokens of two texts the type 0, whatever types the model has (multilingual MiniLM and E5);
- * here the second text has type 1. So the type that is used is added to all positions, as that of models with one. */
+ * here the second text has type 1. So the type that is used is added to all positions, as that of models with one. Models that were
+ * trained or fine-tuned here have learned both. */
 static void choose_types(importer *im, const char *tokenizer)
 {
     g_autofree char *own = g_build_filename(tokenizer, XLM_CONVERT_VOCABULARY, NULL);
     im->type_rows = im->config.token_types;
-    if (im->config.token_types != 2 || g_file_test(own, G_FILE_TEST_EXISTS) ||
+    if (im->config.token_types != 2 || g_file_test(own, G_FILE_TEST_EXISTS) || xlm_task_head_is_ours(im->json) ||
         xlm_published_pair_form(tokenizer, im->vocabulary).second_type != 0)
         return;
     xlm_log_info("%s: the tokenizer gives all tokens the type 0; the other type is left out", im->directory);

@@ -210,6 +210,8 @@ void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, 
                                               "options", task->options));
 }
 
+bool xlm_task_head_is_ours(const json_t *json) { return json_object_get(json, OURS) != NULL; }
+
 int xlm_task_head_separators(const xlm_model_task *task)
 {
     return task == NULL || strcmp(task->name, "tagging") == 0 ? 0 : has_option(task->options, TWO) ? 2 : 1;

@@ -47,6 +47,8 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
 /* The other way. */
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json);
 
+/* Was the task of this config.json learned here? */
+bool xlm_task_head_is_ours(const json_t *json);
 /* The number of tokens that the task has between the two texts of a sequence; 0: its sequences are of one text, or task is
  * NULL. */
 int xlm_task_head_separators(const xlm_model_task *task);

@@ -102,6 +102,9 @@ logged train.log xlm_train job.conf "${tiny[@]}" --set train.corpus=fairseq.h5 -
 tuned typed 2 ''
 grep -q '^The second of two texts had tokens of type 1 .* XLMRobertaTokenizer gives all the type 0: set token_type_ids yourself' \
     tuned/README.md || fail "types: $(cat tuned/README.md)"
+rm tuned/xlm_vocabulary.h5
+logged typed.log xlm_convert tuned -o typed.tuned.h5
+same_objects tuned.run/latest typed.tuned.h5 /model/embeddings >diff.log 2>&1 || fail "types of a task learned here: $(head -n 3 diff.log)"
 logged typed.log xlm_convert typed.run/latest -o typed.dir
 logged typed.log xlm_convert typed.dir -o typed.own.h5
 same_objects typed.run/latest typed.own.h5 /model >diff.log 2>&1 || fail "our own types: $(head -n 3 diff.log)"

@@ -3,9 +3,12 @@
 
 int32_t xlm_subword_words(const xlm_vocabulary *vocabulary, const int32_t *ids, int64_t n, int32_t *word)
 {
+    const xlm_special_tokens *specials = xlm_vocabulary_specials(vocabulary);
     int32_t words = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (i == 0 || !xlm_vocabulary_joins(vocabulary, ids[i - 1], ids[i]))
+        /* The token of a language goes with the first word, whatever that is, so that it changes no numbers. */
+        const bool first = i == 0 || (i == 1 && xlm_is_language_token(specials, ids[0]));
+        if (i == 0 || (!first && !xlm_vocabulary_joins(vocabulary, ids[i - 1], ids[i])))
             words++;
         word[i] = words - 1;
     }

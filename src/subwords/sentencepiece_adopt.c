@@ -214,13 +214,6 @@ static bool read_steps(const xlm_tokenizer_files *files, text_steps *steps, GErr
                                 "the directory with the .model instead");
 }
 
-/* "<0xE2>" */
-static bool is_byte(const char *text)
-{
-    return strlen(text) == strlen("<0xE2>") && g_str_has_prefix(text, "<0x") && g_ascii_isxdigit(text[3]) &&
-           g_ascii_isxdigit(text[4]) && text[5] == '>';
-}
-
 /* All tokens with their scores; added tokens are not text. bytes: those that are the names of bytes stand for these. */
 static bool read_pieces(const xlm_tokenizer_files *files, bool bytes, GArray *pieces, xlm_published_tokens *tokens, GError **error)
 {
@@ -234,9 +227,9 @@ static bool read_pieces(const xlm_tokenizer_files *files, bool bytes, GArray *pi
             return xlm_tokenizer_refuse(files, TOKENIZER, 0, error, "token %zu is not [\"text\", score]", i);
         const bool is_unknown = json_is_integer(unknown) && (json_int_t)i == json_integer_value(unknown);
         const xlm_model_piece piece = {g_strdup(text), (float)json_number_value(score),
-                                       is_unknown               ? XLM_PIECE_UNKNOWN
-                                       : bytes && is_byte(text) ? XLM_PIECE_BYTE
-                                                                : XLM_PIECE_NORMAL};
+                                       is_unknown                           ? XLM_PIECE_UNKNOWN
+                                       : bytes && xlm_piece_byte(text) >= 0 ? XLM_PIECE_BYTE
+                                                                            : XLM_PIECE_NORMAL};
         g_array_append_val(pieces, piece);
         if (!xlm_published_tokens_set(tokens, files, TOKENIZER, (int64_t)i, text, error))
             return false;

@@ -141,7 +141,8 @@ typedef struct xlm_view {
     xlm_view_side side;
     xlm_stack stack;    /* encoder, or decoder if the model has one (decoder_layers in [model]) */
     int memory;         /* for a decoder: index of the view that it attends to, which this objective has declared before and which
-                           has all rows or the unmasked ones; 0 for an encoder */
+                           has all rows or the unmasked ones; 0 for an encoder. With live weights not one with averaged ones; for
+                           `label` not one of a made text, or that attends to one */
     bool causal;        /* for an encoder: each token attends only to itself and to those before it in its sequence. false for a
                            decoder, whose attention to the text is always causal */
     xlm_view_weights weights;

@@ -30,6 +30,23 @@ static bool check_text(const xlm_hosted *hosted, const xlm_view *view, GError **
                          "needs live weights");
 }
 
+/* Refuses a memory that cannot be encoded with the view: averaged weights are there for `label` alone, a made text after it. */
+static bool check_memory(const xlm_hosted *hosted, const xlm_view *view, GError **error)
+{
+    const int number = (int)(view - &g_array_index(hosted->views, xlm_view, 0));
+    const xlm_view *memory = &g_array_index(hosted->views, xlm_view, view->memory);
+    if (memory->weights == XLM_WEIGHTS_AVERAGED && view->weights != XLM_WEIGHTS_AVERAGED)
+        return xlm_error_set(error, EX_CONFIG, "view %d is of the decoder with live weights: its memory, view %d, must not be with "
+                             "averaged ones", number, view->memory);
+    if (!xlm_view_is_for_label(hosted, view))
+        return true;
+    while (memory->stack == XLM_STACK_DECODER && memory->text != XLM_TEXT_MADE)
+        memory = &g_array_index(hosted->views, xlm_view, memory->memory);
+    return memory->text != XLM_TEXT_MADE ||
+           xlm_error_set(error, EX_CONFIG, "view %d is of the decoder without gradient, for label: it cannot attend to the text that "
+                         "label makes", number);
+}
+
 static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError **error)
 {
     const int number = (int)(view - &g_array_index(hosted->views, xlm_view, 0));
@@ -42,9 +59,10 @@ static bool check_stack(const xlm_hosted *hosted, const xlm_view *view, GError *
         return xlm_error_set(error, EX_CONFIG, "view %d is of the decoder: its memory must be a view declared before it, and its "
                              "causal must be false", number);
     const xlm_view *memory = &g_array_index(hosted->views, xlm_view, view->memory);
-    return memory->rows == XLM_ROWS_ALL || memory->rows == XLM_ROWS_UNMASKED ||
-           xlm_error_set(error, EX_CONFIG, "view %d, which is the memory of a decoder, must be of all rows or of the unmasked ones",
-                         view->memory);
+    if (memory->rows != XLM_ROWS_ALL && memory->rows != XLM_ROWS_UNMASKED)
+        return xlm_error_set(error, EX_CONFIG, "view %d, which is the memory of a decoder, must be of all rows or of the unmasked "
+                             "ones", view->memory);
+    return check_memory(hosted, view, error);
 }
 
 /* Refuses values that xlm/loss.h does not have, such as those of a plugin that was written for another version. */

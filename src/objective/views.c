@@ -104,11 +104,15 @@ static bool is_main(const xlm_view *v)
            !v->causal && v->weights == XLM_WEIGHTS_LIVE && v->gradient && v->dropout && v->number == 0;
 }
 
+bool xlm_view_is_for_label(const xlm_hosted *hosted, const xlm_view *view)
+{
+    return !view->gradient && view->text != XLM_TEXT_MADE && hosted->loss.cls->label != NULL;
+}
+
 /* Does the objective need the view for its label, or (label false) for its loss? */
 static bool is_for(const xlm_hosted *hosted, const xlm_view *view, bool label)
 {
-    const bool by_label = !view->gradient && view->text != XLM_TEXT_MADE && hosted->loss.cls->label != NULL;
-    return by_label == label;
+    return xlm_view_is_for_label(hosted, view) == label;
 }
 
 static xlm_view_use use_of(const xlm_hosted *hosted, int view)

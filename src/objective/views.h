@@ -61,6 +61,8 @@ typedef struct xlm_shared_view {
 
 /* Are both the same view? */
 bool xlm_view_is_same(xlm_view_use a, xlm_view_use b);
+/* Is the view encoded for the objective's label, not for its loss? */
+bool xlm_view_is_for_label(const xlm_hosted *hosted, const xlm_view *view);
 
 /* Add the encodings that one objective needs for its label, or for its loss, except shared views that were already encoded. */
 void xlm_encodings_add(xlm_encodings *encodings, const xlm_hosted *hosted, bool label, const xlm_shared_view *shared);

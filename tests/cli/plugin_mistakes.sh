@@ -8,6 +8,20 @@ sed '/^.stream pairs/,$d' job.conf >base.conf
 { cat base.conf; printf '\n[objective echo]\nplugin = ./changed.so\nstream = text\nhow = copy\n'; } >echo.conf
 few=(--set train.steps=2 --set model.layers=1)
 
+# ---- views that a decoder cannot attend to ----
+# attends PATTERN SOURCE SED VIEW: SOURCE, changed by SED, declares one more view, of the decoder, which is refused.
+attends() {
+    local view="const xlm_view more = {.stack = XLM_STACK_DECODER, .layer = 1, $4}; xlm_declare_view(declaration, \\&more);"
+    build_plugin changed "$2" "$3; s/xlm_declare_metric/$view &/"
+    expect 78 "objective pull.*$1" xlm_train pull.conf --set train.output=none --set model.decoder_layers=1
+}
+attends 'view 2 is of the decoder with live weights: its memory, view 1, must not' contrast \
+    's/\.side = [A-Z_]*,//; /XLM_WEIGHTS_AVERAGED/,/;$/s/XLM_ROWS_FIRST/XLM_ROWS_ALL/' '.memory = 1'
+attends 'view 3 is of the decoder without gradient, for label: it cannot attend' echo '' '.memory = 1'
+# Through another view, which is for loss.
+attends 'view 4 is of the decoder without gradient, for label: it cannot attend' echo \
+    's/xlm_declare_text/const xlm_view between = {.stack = XLM_STACK_DECODER, .memory = 1, .layer = 1, .gradient = true};\n    &/
+    s/xlm_declare_text/xlm_declare_view(declaration, \&between);\n    &/' '.memory = 3'
 # ---- numbers of terms ----
 # counts BODY: a change of pull-together that gives it a count of this body.
 counts() {

@@ -41,8 +41,9 @@ typedef struct xlm_loss_check {
     const xlm_model_config *model;              /* its dropout rates are ignored: dropout is always off */
     const xlm_batch *batch;                     /* its ids, languages and positions must fit the model; both texts have
                                                  * the same rows, unless its noise is set */
-    const xlm_loss_stream *stream;              /* what the objective knows about its stream; NULL: a parallel stream that masks
-                                                 * 15 %, with the noise, annotations and dictionary of the batch */
+    const xlm_loss_stream *stream;              /* what the objective knows about its stream; NULL: a parallel stream of one pair
+                                                 * of languages that masks 15 %, with the noise, annotations and dictionary of
+                                                 * the batch */
     const xlm_dictionary *dictionary;           /* used for every dictionary that the objective requests; NULL: a small one */
     const xlm_cooccurrence_table *cooccurrence; /* used for every table that it requests; NULL: a small one */
 } xlm_loss_check;

@@ -169,6 +169,7 @@ typedef struct hosted {
     char **words;
     int64_t *counts;
     const char **languages;
+    const char *components[2]; /* of the stream, NULL-terminated */
     GPtrArray *annotations; /* their names, NULL-terminated */
 } hosted;
 
@@ -192,9 +193,10 @@ static bool open_host(const xlm_loss_check *check, const xlm_batch *batch, void 
     for (const xlm_annotation *a = batch != NULL ? batch->annotations : NULL; a != NULL; a = a->next)
         g_ptr_array_add(h->annotations, (void *)(uintptr_t)a->name);
     g_ptr_array_add(h->annotations, NULL);
+    h->components[0] = h->config.languages > 1 ? "first-other" : "first-first"; /* as describe names them */
     const xlm_loss_stream own = {
-        .name = "check", .batch = batch != NULL ? batch->corrupted.sequences : 0, .noise = batch != NULL && batch->noise,
-        .parallel = true, .mask = 0.15,
+        .name = "check", .components = h->components, .batch = batch != NULL ? batch->corrupted.sequences : 0,
+        .noise = batch != NULL && batch->noise, .parallel = true, .mask = 0.15,
         .alignments = batch != NULL && xlm_batch_find_annotation(batch, "links") != NULL,
         .dictionary = check->dictionary != NULL ? check->dictionary : translates ? xlm_check_dictionary() : NULL,
         .annotations = (const char *const *)h->annotations->pdata,

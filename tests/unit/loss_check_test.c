@@ -57,11 +57,30 @@ static void test_functions_that_exclude_each_other(void **state)
     refuse_class(&changed, wrong_functions);
 }
 
+static bool open_pairs(xlm_loss *self, char *message, size_t size)
+{
+    const char *const *components = self->stream->components;
+    g_snprintf(message, size, "%s, %s", self->stream->parallel ? "pairs" : "text", components != NULL ? components[0] : "none");
+    return false;
+}
+
+/* What an objective is given of its stream is what a job's parallel stream has. */
+static void test_own_stream(void **state)
+{
+    xlm_loss_class changed = whole;
+    (void)state;
+    changed.open = open_pairs;
+    char message[300] = "";
+    assert_false(xlm_loss_check_gradients(&(xlm_loss_check){.cls = &changed}, NULL, message, sizeof message));
+    assert_non_null(strstr(message, "pairs, first-other"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing_members),
         cmocka_unit_test(test_functions_that_exclude_each_other),
+        cmocka_unit_test(test_own_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

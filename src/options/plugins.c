@@ -3,7 +3,22 @@
 
 #include <string.h>
 
+#include "files/path.h"
 #include "options/options.h"
+
+/* Directories of the modules that belong to the program. */
+static void add_own_path(GPtrArray *path)
+{
+    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
+    if (program != NULL) {
+        g_autofree char *folder = g_path_get_dirname(program), *base = g_path_get_basename(folder);
+        /* libtool keeps the programs of a build tree in .libs and the modules in src/losses/.libs. */
+        if (strcmp(base, ".libs") == 0)
+            g_ptr_array_add(path, g_build_filename(folder, "..", "src", "losses", ".libs", NULL));
+        g_ptr_array_add(path, g_build_filename(folder, "..", "lib", "xlm-mpi", "losses", NULL));
+    }
+    g_ptr_array_add(path, g_strdup(XLM_PLUGIN_DIR));
+}
 
 /* The directories in the order of the search, whether they exist or not. g_ptr_array_unref. */
 static GPtrArray *search_path(void)
@@ -14,16 +29,20 @@ static GPtrArray *search_path(void)
     for (char **item = items; *item != NULL; item++)
         if (**item != '\0')
             g_ptr_array_add(path, g_strdup(*item));
-    g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
-    if (program != NULL) {
-        g_autofree char *folder = g_path_get_dirname(program), *base = g_path_get_basename(folder);
-        /* libtool keeps the programs of a build tree in .libs and the modules in src/losses/.libs. */
-        if (strcmp(base, ".libs") == 0)
-            g_ptr_array_add(path, g_build_filename(folder, "..", "src", "losses", ".libs", NULL));
-        g_ptr_array_add(path, g_build_filename(folder, "..", "lib", "xlm-mpi", "losses", NULL));
-    }
-    g_ptr_array_add(path, g_strdup(XLM_PLUGIN_DIR));
+    add_own_path(path);
     return path;
+}
+
+/* Is the module outside of the program's own directories, under whatever name? */
+static bool is_of_user(const char *file)
+{
+    g_autoptr(GPtrArray) path = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *folder = g_path_get_dirname(file);
+    add_own_path(path);
+    bool own = false;
+    for (guint i = 0; i < path->len; i++)
+        own |= xlm_path_same_file(folder, path->pdata[i]);
+    return !own;
 }
 
 /* The names or the prefixes of the kinds, each followed by `name`, separated by `between`. g_free. */
@@ -39,8 +58,9 @@ static void refuse_absent(const xlm_plugin_kind *const *kinds, const char *name,
 {
     g_auto(GStrv) names = xlm_plugin_names();
     g_autofree char *known = g_strjoinv(", ", names), *wanted = join(kinds, false, "", " or ");
+    const char *suffix = g_str_has_suffix(name, ".so") ? "" : ".so";
     xlm_error_set(error, EX_CONFIG, "no %s plugin \"%s\" in %s; modules there: %s; a plugin of your own is named by its path "
-                  "(plugin = ./%s.so)", wanted, name, tried, *known != '\0' ? known : "none", name);
+                  "(plugin = ./%s%s)", wanted, name, tried, *known != '\0' ? known : "none", name, suffix);
 }
 
 static char *find(const xlm_plugin_kind *const *kinds, const char *name, GError **error)
@@ -115,6 +135,7 @@ bool xlm_plugin_load(const xlm_plugin_kind *const *kinds, const char *name, xlm_
     bool good = plugin->module != NULL ||
                 xlm_error_set(error, EX_CONFIG, "%s: cannot be loaded: %s", file, g_module_error());
     good = good && find_class(kinds, file, plugin, error) && check_class(file, plugin, error);
+    plugin->of_user = is_of_user(file);
     if (!good)
         xlm_plugin_unload(plugin);
     return good;

@@ -28,6 +28,7 @@ typedef struct xlm_plugin_kind {
 
 struct xlm_plugin {
     GModule *module; /* keeps it in memory */
+    bool of_user;    /* it is in none of the directories of the program's own modules */
     const xlm_plugin_kind *kind;
     const void *cls; /* its class, of the kind */
     const char *summary;

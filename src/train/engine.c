@@ -2,7 +2,6 @@
 #include "train/engine_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/pages.h"
@@ -74,15 +73,14 @@ static bool open_objectives(xlm_engine *e, const xlm_training_data *data, GError
     return e->host != NULL;
 }
 
-/* Does an objective read what noise and masking make of a stream? One of the user's own, named by its path, may read all of a
- * batch whatever it views. */
+/* Does an objective read what noise and masking make of a stream? One of the user's own may read all of a batch whatever it
+ * views. */
 static bool corruption_is_read(const xlm_engine *e, int stream)
 {
     bool read = false;
     for (int k = 0; k < e->job->objectives; k++) {
         const xlm_job_objective *o = &e->job->objective[k];
-        const bool of_user = o->plugin != NULL && strchr(o->plugin, '/') != NULL;
-        read |= o->stream == stream && (of_user || xlm_host_views_corruption(e->host, k));
+        read |= o->stream == stream && (o->use.loaded.of_user || xlm_host_views_corruption(e->host, k));
     }
     return read;
 }

@@ -210,6 +210,14 @@ for job in 'unused.conf --set stream_text.mask=0.15 --set stream_text.mask_unit=
     ! grep 'has no effect' read.log || fail "$job: a warning"
     rm -rf none
 done
+# An objective of the user's may read all of a batch, also where it is found by its bare name.
+mkdir mine
+(cd mine && build_plugin simcse)
+{ cat unused.conf; objective simcse simcse text; } >mine.conf
+XLM_PLUGIN_PATH=$PWD/mine:$XLM_PLUGIN_PATH logged read.log xlm_train mine.conf --dry-run --set train.output=none \
+    --set 'stream text.mask=0.3'
+! grep 'no effect' read.log || fail "a warning beside an objective of the user's"
+rm -rf none
 
 # ---- refused by name ----
 job_refused 'objective nmt.: it needs a decoder, and the model has none; set decoder_layers' nmt.conf --set model.decoder_layers=0

@@ -154,6 +154,7 @@ expect 78 'no section \[stream nowhere\]' xlm_train job.conf --set 'objective pu
 # Modules that are not what they should be.
 expect 78 'missing.so' xlm_train job.conf --set 'objective pull.plugin=./missing.so'
 expect 78 'no objective plugin "nonsense".*mlm' xlm_train job.conf --set 'objective pull.plugin=nonsense'
+expect 78 '(plugin = ./nonsense\.so)$' xlm_train job.conf --set 'objective pull.plugin=nonsense.so'
 { echo '#define XLM_DOUBLE'; cat "$in"; } >old.c
 in=old.c out=pull-together.so build && expect 78 'pull-together.so: was compiled with -DXLM_DOUBLE' xlm_train job.conf
 in=$XLM_SOURCE/tests/plugins/pull-together.c

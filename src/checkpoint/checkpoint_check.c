@@ -109,11 +109,19 @@ static xlm_file_condition check_model(const xlm_store *store, const xlm_run_stat
     return xlm_model_same_function(&config, s->model, "the job's", error) ? XLM_FILE_GOOD : XLM_FILE_UNFIT;
 }
 
+/* What an objective declares may have changed since; the type of other states is always the same. */
+static const char *kind_of(xlm_type type) { return type == XLM_F32 || type == XLM_F64 ? "real numbers" : "integers"; }
+
 static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_saved_state *saved, GError **error)
 {
     xlm_array array = {xlm_state_store_type(saved), XLM_ANY, 0};
     if (!xlm_store_has(store, saved->path))
         return saved->optional ? XLM_FILE_GOOD : UNFIT(error, "it has no %s", saved->path);
+    xlm_type there;
+    if (!xlm_store_type(store, saved->path, &there, error))
+        return XLM_FILE_DAMAGED;
+    if (g_str_has_prefix(saved->path, "/objectives/") && strcmp(kind_of(there), kind_of(array.type)) != 0)
+        return UNFIT(error, "%s has %s there, %s here", saved->path, kind_of(there), kind_of(array.type));
     if (!xlm_store_shape(store, saved->path, &array, error))
         return XLM_FILE_DAMAGED;
     if (array.rows != (uint64_t)saved->n)

@@ -501,13 +501,14 @@ static void what_does_not_fit_is_refused(const xlm_comm *comm)
     char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 20), *found = NULL;
     write_small_step(comm, directory, 10, 9);
     write_small_step(comm, directory, 20, 9);
-    for (int way = 0; way < 5; way++) {
+    for (int way = 0; way < 6; way++) {
         static const char *const what[][2] = {
             {"its seed is 7", "the job's 8"},
             {"digest fedcba9876543210", "here 0000000000000001"},
             {"its model has hidden_size = 16", "the job's 24"},
             {"/objectives/contrast/queue has 300 numbers there", "299 here"},
             {"it has no /objectives/other", "does not fit the job"},
+            {"/objectives/contrast/queue has real numbers there", "integers here"},
         };
         run *r = make_run_of(comm, way == 2 ? 24 : 16, true, true);
         if (way == 0)
@@ -518,6 +519,8 @@ static void what_does_not_fit_is_refused(const xlm_comm *comm)
             r->saved[0].n--;
         else if (way == 4)
             r->saved[1].path = "/objectives/other";
+        else if (way == 5)
+            r->saved[0].type = XLM_STATE_I64;
         fill(r, 3);
         run *before = make_run_of(comm, way == 2 ? 24 : 16, true, true);
         before->saved[0].n = r->saved[0].n;

@@ -63,10 +63,13 @@ EXTRA_DIST += \
 html-local: all
 	@$(tests_environment) $(XLM_BASH) $(srcdir)/docs/manual/make html
 
+# A folder of its own: where others install too, such as /var/www/html, with the package's name.
+find_manual = case '$(htmldir)' in */$(PACKAGE_TARNAME) | */$(PACKAGE_TARNAME)/*) manual=manual;; \
+	*) manual=$(PACKAGE_TARNAME)-manual;; esac
 install-html-local: html-local
-	$(MKDIR_P) '$(DESTDIR)$(htmldir)/manual'
-	for page in html/*; do $(INSTALL_DATA) "$$page" '$(DESTDIR)$(htmldir)/manual' || exit 1; done
+	$(find_manual); $(MKDIR_P) '$(DESTDIR)$(htmldir)'/$$manual && \
+	for page in html/*; do $(INSTALL_DATA) "$$page" '$(DESTDIR)$(htmldir)'/$$manual || exit 1; done
 uninstall-local:
-	rm -rf '$(DESTDIR)$(htmldir)/manual'
+	$(find_manual); rm -rf '$(DESTDIR)$(htmldir)'/$$manual
 clean-manual:
 	rm -rf html

@@ -143,7 +143,21 @@ built_from='Built from source without its history'
 [ ! -s "$XLM_SOURCE/.commit" ] || built_from="Built from the release, commit $(cat "$XLM_SOURCE/.commit")"
 if [ -e "$XLM_SOURCE/.git" ] && commit=$(git -C "$XLM_SOURCE" rev-parse --short=12 HEAD); then
     built_from="Built from commit $commit\(, with changes\)*"
+elif [ -e "$XLM_SOURCE/.git" ]; then
+    built_from='Built from \(commit .*\|source whose history git does not show here\)'
 fi
+# Where git shows nothing of a clone, as of another user's, what was said before stays.
+mkdir clone
+echo 'gitdir: nowhere' >clone/.git
+says_source() { # LINE
+    printf '%s\n' 'srcdir = .' 'MKDIR_P = mkdir -p' "include $XLM_SOURCE/src/program/local.mk" |
+        (cd clone && unset MAKEFLAGS MFLAGS MAKELEVEL && "${MAKE:-make}" -f - src/program/source.inc) >make.log 2>&1 ||
+        fail "make source.inc: $(cat make.log)"
+    grep -qxF "$1" clone/src/program/source.inc || fail "not $1: $(cat clone/src/program/source.inc)"
+}
+says_source '"Built from source whose history git does not show here"'
+echo '"Built from commit 0123456789ab, with changes"' >clone/src/program/source.inc
+says_source '"Built from commit 0123456789ab, with changes"'
 for program in align bleu compare convert cooc dict embed eval fill pair_html prep report spearman train translate tune; do
     "xlm_$program" --version >version.out || fail "xlm_$program --version"
     for line in "xlm_$program (xlm-mpi) [0-9]*\.[0-9]*\.[0-9]*\$" "$built_from\$" '\(Open MPI\|MPICH\).* [0-9v]*[0-9]' 'HDF5 [0-9]' \

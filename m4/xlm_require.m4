@@ -1,5 +1,17 @@
 # xlm-mpi: what configure needs, collected, and reported all at once. SPDX-License-Identifier: GPL-3.0-or-later
 
+# XLM_CHECK_ARGUMENTS
+# Before anything is searched, refuse values that would have no effect, and folders for libraries in which libtool cannot link.
+AC_DEFUN([XLM_CHECK_ARGUMENTS],
+[AS_CASE([$enable_sanitizers],
+  [''|yes|no], [],
+  [AC_MSG_ERROR([--enable-sanitizers=$enable_sanitizers: takes no value, it is for both sanitizers])])
+AS_CASE([$with_onednn],
+  [''|yes|no|auto], [],
+  [AC_MSG_ERROR([--with-onednn=$with_onednn: takes no value; give ONEDNN_CFLAGS and ONEDNN_LIBS for one in another place])])
+AS_CASE([$prefix$exec_prefix$libdir],
+  [*' '*|*'	'*], [AC_MSG_ERROR([libtool cannot link for a folder with a blank in its name; choose another --prefix or --libdir])])])
+
 # XLM_MISSING(WHAT, DEBIAN-PACKAGES)
 # Remember that WHAT is missing; configure goes on, and XLM_REPORT_MISSING ends it.
 AC_DEFUN([XLM_MISSING],
@@ -60,9 +72,6 @@ AC_DEFUN([XLM_WITH_LIBRARY],
 [AC_ARG_VAR([$1][_CFLAGS], [C compiler flags for $6, overriding the search])
 AC_ARG_VAR([$1][_LIBS], [linker flags for $6, overriding the search])
 AC_ARG_WITH([$2], [AS_HELP_STRING([--without-$2], [do not use $6 @<:@default: where it is found@:>@])], [], [with_$2=auto])
-AS_CASE([$with_$2],
-  [yes|no|auto], [],
-  [AC_MSG_ERROR([--with-$2=$with_$2: takes no value; give $1_CFLAGS and $1_LIBS for $6 in another place])])
 AS_IF([test "$with_$2" = no],
   [xlm_$2="left out"
    $1[]_CFLAGS= $1[]_LIBS=],
@@ -106,17 +115,15 @@ AS_VAR_POPDEF([xlm_known])])
 # the loader looks into always need none.
 AC_DEFUN([XLM_RUN_PATH],
 [AC_REQUIRE([AC_PROG_CC])
+AC_MSG_CHECKING([for the run path of programs])
 xlm_save_prefix=$prefix
 xlm_save_exec_prefix=$exec_prefix
 test "$prefix" != NONE || prefix=$ac_default_prefix
 test "$exec_prefix" != NONE || exec_prefix=$prefix
-eval "xlm_libdir=\"$libdir\""
-eval "xlm_libdir=\"$xlm_libdir\""
+eval "xlm_libdir=$libdir"
+eval "xlm_libdir=$xlm_libdir"
 prefix=$xlm_save_prefix
 exec_prefix=$xlm_save_exec_prefix
-AS_CASE([$xlm_libdir],
-  [*' '*|*'	'*], [AC_MSG_ERROR([libtool cannot link for a folder with a blank in its name: $xlm_libdir; choose another --prefix])])
-AC_MSG_CHECKING([for the run path of programs])
 xlm_multiarch=`$CC -print-multiarch 2>/dev/null`
 AS_CASE([$xlm_libdir],
   [/lib|/usr/lib|/lib64|/usr/lib64|"/lib/$xlm_multiarch"|"/usr/lib/$xlm_multiarch"],

@@ -9,12 +9,12 @@ word_inputs_sources = src/program/word_inputs.c src/program/word_inputs.h
 
 # What --version says of the source: its commit where there is git's history beside it, or that of the release that it was unpacked
 # from, which `make dist` writes down. Asked on every make, and written only when it has changed. Git shows nothing of another
-# user's clone, as to root in `make install`: what was said before stays.
+# user's clone, as to root in `make install`: what was said before stays, unless the clone has had another commit since.
 src/program/version.$(OBJEXT): src/program/source.inc
 src/program/source.inc: always
 	$(AM_V_at)$(MKDIR_P) src/program && { \
 	  if test -e '$(srcdir)/.git' && commit=`$(read_commit)`; then said="Built from commit $$commit"; \
-	  elif test -e '$(srcdir)/.git' && test -s $@; then said=`sed 's/^"\(.*\)"$$/\1/' $@`; \
+	  elif test -e '$(srcdir)/.git' && test -s $@ && ! test '$(srcdir)/.git/logs/HEAD' -nt $@; then said=`sed 's/^"\(.*\)"$$/\1/' $@`; \
 	  elif test -e '$(srcdir)/.git'; then said='Built from source whose history git does not show here'; \
 	  elif test -s '$(srcdir)/.commit'; then said="Built from the release, commit `cat '$(srcdir)/.commit'`"; \
 	  else said='Built from source without its history'; fi; \

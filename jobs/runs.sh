@@ -148,7 +148,7 @@ cores() {
                     for (cpu = ends[1]; cpu <= ends[count]; cpu++) mine[cpu + 0] = 1
                 }
             }
-            /^[0-9]/ && $1 in mine && !(($2, $3) in seen) { seen[$2, $3] = 1; found++ }
+            /^[0-9]/ && $3 != "" && $1 in mine && !(($2, $3) in seen) { seen[$2, $3] = 1; found++ }
             END { print (found > 0 && found < all ? found : all) }'
 }
 

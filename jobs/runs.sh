@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # After `. runs.sh`: functions (say, wrong; cores; plain_or_compressed, text_of, without_packing; submit_job; of studies dictionary,
-# settings_of_jobs, within_hours, planned), and
+# check_language, settings_of_jobs, within_hours, planned), and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and neither LC_ALL nor CDPATH
 # In the environment:
@@ -71,6 +71,16 @@ dictionary() {
     [[ -z $given || -e $2 || -e $given.index ]] ||
         wrong 66 "DICTIONARY: there is no $given.index; none: go on without a dictionary"
     echo "$given"
+}
+# check_language DIR LANGUAGE: of a study in DIR that has text or a corpus, it is the other language besides English.
+check_language() {
+    local file others=''
+    [[ ! -e $1/text/en-$2.$2 ]] || return 0
+    for file in "$1"/text/mono.*; do
+        [[ ! -e $file || ${file##*.} = en || ${file##*.} = "$2" ]] || others+=" ${file##*.}"
+    done
+    [[ -z $others && ! -e $1/corpus.h5 ]] ||
+        wrong 64 "$1 has the text of another language${others:+:$others}; take another DIR for $2"
 }
 # settings_of_jobs: SETTINGS as options of xlm_train, into the array settings_options.
 settings_of_jobs() {

@@ -6,12 +6,12 @@
 compare=$XLM_SOURCE/jobs/combinations/compare
 # scores LANGUAGE MORE: of two runs with three seeds each; AER of the second less that of the first is 2, 1 and 0 less MORE.
 scores() {
-    printf 'run\tseed\tAER\tpairs\tppl-en\tppl-%s\n' "$1"
+    printf 'run\tseed\tAER\tpairs\tppl-en\tppl-%s\tsteps\tprecision\n' "$1"
     for seed in 1 2 3; do
-        printf 'mlm\t%s\t%s\t0.5\t10\t20.5\n' $seed $((70 + seed))
-        printf 'mlm+gc\t%s\t%s\t0.52\t-\t19\n' $seed $((73 - $2))
+        printf 'mlm\t%s\t%s\t0.5\t10\t20.5\t8\tfloat32\n' $seed $((70 + seed))
+        printf 'mlm+gc\t%s\t%s\t0.52\t-\t19\t8\tfloat32\n' $seed $((73 - $2))
     done
-    printf 'mlm\tmean\t99\t99\t99\t99\nmlm\tsd\t99\t99\t99\t99\n'
+    printf 'mlm\tmean\t99\t99\t99\t99\t-\t-\nmlm\tsd\t99\t99\t99\t99\t-\t-\n'
 }
 mkdir de fr
 scores de 0 >de/scores.tsv
@@ -54,11 +54,11 @@ for wanted in '| objectives | seeds | AER | pairs | ppl-en | ppl |' '| all but g
     "| all but gc | +1.0 ± 2.4 (6, $(printf %.3f "$by_hand")) | -0.020 ± 0.000 (6, 0.031) | +1.5 ± 0.0 (6, 0.031) |" '## English and French'; do
     grep -qxF -e "$wanted" page || fail "the page has no line $wanted: $(cat page)"
 done
-printf 'de,mlm+gc+weam,1,AER,60\nde,mlm+weam,1,AER,61\n' | cat rows.csv - >more.csv
+printf 'de,mlm+gc+weam,1,8,float32,AER,60\nde,mlm+weam,1,8,float32,AER,61\n' | cat rows.csv - >more.csv
 "$compare" --page more.csv >page
 grep -qxF '| all but gc | 1 | 61.0 | - | - | - |' page && grep -qxF '| all but gc | +1.0 (1) |' page || fail "all but one: $(cat page)"
 # Of more than 14 pairs the probability is not computed, and not shown.
-for seed in {4..12}; do printf 'de,mlm,%s,AER,72\nde,mlm+gc,%s,AER,71\n' $seed $seed; done | cat rows.csv - >more.csv
+for seed in {4..12}; do printf 'de,mlm,%s,8,float32,AER,72\nde,mlm+gc,%s,8,float32,AER,71\n' $seed $seed; done | cat rows.csv - >more.csv
 "$compare" --page more.csv >page
 grep -qE '^\| all but gc \| [+]1[.]0 ± [0-9.]+ \(15\) \|' page || fail "fifteen pairs: $(cat page)"
 "$compare" --page "$XLM_SOURCE/jobs/combinations/rows.csv" | cmp - "$XLM_SOURCE/docs/combinations.md" ||
@@ -69,9 +69,29 @@ expect 64 'usage: compare' "$compare"
 expect 65 'there is no such run' "$compare" --to weam de
 expect 66 'no scores.tsv' "$compare" .
 expect 66 'none.csv: cannot be read' "$compare" none.csv
+# Runs of a kind are compared with those of the kind, and have its name; those in the same time have steps of their own.
+for kind in '' /same-time /from-nothing; do
+    for run in mlm mlm+gc mlm+gc+weam; do
+        steps=8
+        [ "$kind" != /same-time ] || steps=$((8 - ${#run} / 4))
+        echo "de,$run$kind,1,$steps,float32,AER,$((80 - ${#run} - ${#kind}))"
+    done
+done | cat <(head -n 1 rows.csv) - >kinds.csv
+"$compare" --page kinds.csv >page || fail "kinds: $?"
+for wanted in '| all but weam, same time | 1 | 64.0 |' '| all but weam, same time | +5.0 (1) |' '| all, from nothing | 1 | 56.0 |' \
+    '| mlm, from nothing | +8.0 (1) |' '| all but weam | +5.0 (1) |' 'Precision float32, 8 steps.'; do
+    grep -qxF -e "$wanted" page || fail "kinds: no line $wanted: $(cat page)"
+done
+# Runs that differ in more than their objectives are not compared: other steps, another precision.
+expect 65 'de: runs with precision float32 and with precision bfloat16;' "$compare" rows.csv <(head -n 1 rows.csv; echo de,gc,1,8,bfloat16,AER,1)
+expect 65 'de: runs with steps 8 and with steps 9;' "$compare" rows.csv <(head -n 1 rows.csv; echo de,gc,1,9,float32,AER,1)
+mkdir old
+cut -f 1-6 de/scores.tsv >old/scores.tsv
+expect 65 'old/scores.tsv has no steps and precision' "$compare" old
 echo run,seed >bad.csv
 expect 65 'bad.csv: the first line is not' "$compare" bad.csv
-for bad in de,mlm,1,AER de,mlm,one,AER,1 de,mlm,1,AER,nan 'de,mlm,1,AER,1,2'; do
+for bad in de,mlm,1,8,float32,AER de,mlm,one,8,float32,AER,1 de,mlm,1,8,float32,AER,nan 'de,mlm,1,8,float32,AER,1,2' \
+    de,mlm,1,0,float32,AER,1 de,mlm,1,8,,AER,1; do
     { head -n 1 rows.csv; echo "$bad"; } >bad.csv
     expect 65 'bad.csv: line 2: not a figure' "$compare" bad.csv
 done

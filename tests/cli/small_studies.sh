@@ -88,13 +88,13 @@ done
 [ "$(grep -c 'stream text\]' job)" -eq 1 ] && ! grep -q 'start = .*latest' job || fail "from nothing: $(cat job)"
 # Another study's run of this name has a smaller model, and is not taken for that one.
 code=0
-study mlm-gc/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx SETTINGS='model.hidden_size = 32' || code=$?
+study mlm-gc/small RUNS='mlm-span+gc-embedding:1' LANGUAGE=xx GOLD= SETTINGS='model.hidden_size = 32' || code=$?
 [ "$code" -eq 64 ] && grep -q 'mlm-span.* has a run with another model: layers = 4, not 6\. ' log ||
     fail "another model: $code: $(tail -n 3 log)"
 
 mv ud/{xx,de}_pud-ud-test.conllu.$packed
 # The study of architectures: keys of [model] that an objective's file gives are the run's own. The language has no treebank.
-study architectures/small RUNS='mlm-modern:1' LANGUAGE=xx SETTINGS='model.layers=2' STEPS=4 ||
+study architectures/small RUNS='mlm-modern:1' LANGUAGE=xx GOLD= SETTINGS='model.layers=2' STEPS=4 ||
     fail "architectures: $(tail -n 5 log)"
 h5dump -a /job/text "$out/runs/mlm-modern-from-nothing-1-6/latest" >job
 for line in 'feed_forward_size = 341' 'norm = pre' 'position_type = rotary' 'hidden_size = 128' '^ *layers = 2'; do
@@ -139,7 +139,10 @@ for line in 'weight = 0.5' 'weight = 2' 'filter = off' 'alignments = alignment.h
     'hidden_size = 32' 'seed = 3'; do
     grep -q "$line" job || fail "the job has no $line"
 done
-row $name 3 | awk '{ exit !(NF == 15) } { for (i = 3; i <= NF; i++) if ($i != $i + 0 && $i != "-") exit 1 }' ||
+row $name 3 | awk '
+    NF != 17 || $16 != 4 || $17 != "float32" { bad = 1 }
+    { for (i = 3; i <= 16; i++) if ($i != $i + 0 && $i != "-") bad = 1 }
+    END { exit bad || NR != 1 }' ||
     fail "row: $(row $name 3): $(tail -n 5 log)"
 for column in aer retrieval_cosine perplexity pos_micro_f1; do
     grep -q ",$column," out/measures.csv || fail "$column was not measured"
@@ -167,6 +170,25 @@ awk -F'\t' '$1 == "mlm+tlm" { for (i = 3; i <= 13; i++) cell[$2, i] = $i }
 grep -q '^mlm+tlm  *1 .* POS 75.2$' log || fail "no figure of the paper: $(row mlm+tlm 1)"
 study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log || fail "a finished run was made again"
+# A finished run that was made with other settings or measures is not taken for one with these.
+for other in 'MEASURE=--instances 9' GOLD= "SETTINGS=$small; train.learning_rate=2e-3"; do
+    code=0
+    study xlm-align/small RUNS=mlm+tlm:1 "$other" || code=$?
+    [ "$code" -eq 64 ] && grep -q "runs/mlm+tlm-1-6-4 was made with ${other%%=*}=.*; give that again, take another DIR" log ||
+        fail "another run: $other: $code: $(tail -n 3 log)"
+done
+study xlm-align/small RUNS=mlm+tlm:1 SETTINGS="$small" GOLD="gold/test.de,gold/test.en,gold/alignv2.txt" ||
+    fail "the same run: $(tail -n 3 log)"
+# Text and gold alignments are of the study's language.
+cp gold/test.de gold/test.fr
+expect 64 'out has the text of another language: de; take another DIR for fr' \
+    env LANGUAGE=fr DICTIONARY=none "$XLM_SOURCE/jobs/small/study" out ud
+expect 64 'has the text of another language: de;' env LANGUAGE=fr DICTIONARY=none "$XLM_SOURCE/jobs/combinations/growth" out ud
+expect 64 'GOLD: .*the sentences are not of en and de' \
+    env DICTIONARY=none GOLD=gold/test.fr,gold/test.en,gold/alignv2.txt "$XLM_SOURCE/jobs/small/study" out ud
+expect 66 'GOLD: there is no gold/none.txt' \
+    env DICTIONARY=none GOLD=gold/test.de,gold/test.en,gold/none.txt "$XLM_SOURCE/jobs/small/study" out ud
+expect 64 'GOLD: gold/test.de: not SOURCE' env DICTIONARY=none GOLD=gold/test.de "$XLM_SOURCE/jobs/small/study" out ud
 code=0
 study small RUNS=mlm+tlm:4 SETTINGS='model.layers=2; model.hidden_size=64' || code=$?
 [ "$code" -eq 64 ] && grep -q '/start-6 has a run with another model: hidden_size = 32, not 64\. ' log ||

@@ -25,6 +25,12 @@ growth || fail "growth: $(tail -n 5 log)"
 # Half of the text is every second line, of both sides of the pairs.
 cmp out/text-0.5/text/en-de.de <(awk 'NR % 2 == 0' text.xx) || fail "half of the pairs"
 cmp out/text-1/text/mono.en text.en || fail "all of the text"
+# All shares have the subwords of the whole text, and are measured among its held-out pairs, of which none was learned from.
+same_objects out/text-0.5/corpus.h5 out/text-1/corpus.h5 /vocabulary/words >diff.log || fail "subwords: $(head -n 3 diff.log)"
+h5ls -r out/text-1/corpus.h5 >listing
+held_out=$(sed -n 's|^/held_out/parallel/.*/links *Dataset {\([0-9]*\).*|\1|p' listing)
+[ "$(grep -c " looked for among $held_out at a time" log)" -eq 8 ] ||
+    fail "of $held_out pairs: $(grep ' looked for among ' log)"
 # The sizes are those of the models, with their learning rates and layers of labels.
 job_of() { h5dump -a /job/text "out/$1/runs/mlm+tlm+dwa-1-3-2/latest"; }
 job_of 3x64-0.5 >job

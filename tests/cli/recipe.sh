@@ -56,6 +56,10 @@ steps=$(key all train steps)
 grep -q '^measured  *2 ranks' all/plan.log || fail "ranks that measured: $(grep ^measured all/plan.log)"
 grep -q "^steps  *$steps, the text is read 1[12].[0-9] times; limited by --passes 12\$" log || fail "steps: $(grep ^steps log)"
 [ "${steps:-0}" -ge 20 ] || fail "$steps steps"
+# No queue of moco is longer than there are pairs.
+learned=$(sed -n 's/^stream pairs: \([0-9]*\) instances.*/\1/p' all/plan.log)
+[ "$(key all 'objective moco' queue)" = "$learned" ] && [ "$learned" -lt 600 ] ||
+    fail "a queue of $(key all 'objective moco' queue), of $learned pairs"
 begin=$((steps * 4 / 5))
 for objective in tlm moco weam align; do
     [ "$(key all "objective $objective" begin)" -eq $begin ] || fail "$objective begins at $(key all "objective $objective" begin)"
@@ -81,6 +85,13 @@ bash all/run >run.log 2>&1 || fail "all/run again: $(tail -n 5 run.log)"
 [ "$(grep -c '^nothing to do' run.log)" -eq 2 ] || fail "done again: $(grep '^step' run.log | tail -n 2)"
 [ -e all/tags-1.csv ] && [ ! -e all/tags-3.csv ] || fail "scores: $(ls all/tags-*)"
 [ all/aligned.txt -nt all/model/latest ] && ! grep -q aligning run.log || fail "aligned again: $(grep aligning run.log)"
+# What cannot be measured does not keep the rest from being made.
+mkdir broken
+printf '#!/bin/sh\nexit 69\n' >broken/xlm_embed
+chmod +x broken/xlm_embed
+code=0
+PATH=$PWD/broken:$PATH bash all/run >run.log 2>&1 || code=$?
+[ "$code" -ne 0 ] && [ -e all/tags-1.csv ] && grep -q '^exit' all/run || fail "without measures: $code: $(tail -n 5 run.log)"
 # Fewer steps than the model has leave nothing to train; more leave the rest, in which what had begun goes on. The directory is the
 # same one, however it is written.
 recipe "${all[@]}" --passes 6 "$PWD/all/" || fail "fewer: $(tail -n 3 log)"
@@ -230,7 +241,7 @@ refused 64 'the recipe chooses it' "${texts[@]}" --set tune.output=elsewhere
 refused 64 'no tagger without --tagged' "${texts[@]}" --set tune.epochs=2
 refused 66 'nowhere/first.en.*cannot be read' --text en=nowhere/first.en --text xx=last.xx.gz
 tr -d ' ' <first.en >joined.en
-expect 64 'hardly any blanks' "$XLM_SOURCE/jobs/recipes/recipe" --text en=joined.en --text xx=joined.en none
+expect 64 'joined.en has hardly any blanks' "$XLM_SOURCE/jobs/recipes/recipe" --text xx=text.en --text en=joined.en none
 expect 64 'no directory' "$XLM_SOURCE/jobs/recipes/recipe" "${texts[@]}"
 expect 64 'is enough for [0-9]* steps only' "$XLM_SOURCE/jobs/recipes/recipe" "${all[@]}" --passes 100 --hours 0.00001 all
 cp first.en first.en.xz

@@ -7,7 +7,8 @@
  *                              ranks (that wrote it), parameters (their number of elements)
  *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
  *   /job                       text (the job as it ran: a job file with every key, overrides applied), translations (pairs of
- *                              languages that its objectives translate, "en-de,de-en"; not in older files)
+ *                              languages that its objectives translate, "en-de,de-en"; not in older files), pair_form
+ *                              (model/model_pair_form.h)
  *   /start                     of a run that began with the model of another one: path, sha256 and step of its checkpoint
  *   /model                     attributes: one for each key of section [model], and vocabulary, languages
  *   /model/<parameter>         f32 [rows x cols]; [cols] when rows = 1 (biases, LayerNorm)

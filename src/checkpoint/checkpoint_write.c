@@ -5,6 +5,14 @@
 #include "checkpoint/objective_arrays.h"
 #include "model/checkpoint_names.h"
 #include "model/model_attributes.h"
+#include "model/model_pair_form.h"
+
+/* Of the pairs of the job, or else of those that the model which it began with had read. */
+static bool write_pair_form(xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    g_autofree char *own = xlm_model_pair_form_of_job(s->job_text);
+    return xlm_model_pair_form_write(store, own == NULL && s->start != NULL ? s->start->pair_form : own, error);
+}
 
 static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)
 {
@@ -16,7 +24,7 @@ static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_r
            xlm_store_set_int(store, "/generator", "seed", (int64_t)s->seed, error) &&
            xlm_store_set_int(store, "/generator", "step", s->step, error) &&
            xlm_store_set_text(store, "/job", "text", s->job_text, error) &&
-           xlm_model_file_write_translations(store, s->translations, error) &&
+           xlm_model_file_write_translations(store, s->translations, error) && write_pair_form(store, s, error) &&
            xlm_store_set_text(store, "/optimiser", "algorithm", s->optimiser, error) &&
            (s->start == NULL || xlm_start_record_write(s->start, store, error));
 }

@@ -5,11 +5,13 @@
 #include "comm/comm.h"
 #include "store/store.h"
 
-/* In a checkpoint these are attributes of the group /start, which is missing if the run drew its parameters. */
+/* In a checkpoint these are attributes of the group /start, which is missing if the run drew its parameters. pair_form is that of
+ * the checkpoint itself. */
 typedef struct xlm_start_record {
     char *path;   /* as the job gives it; NULL: parameters were drawn */
     char *sha256; /* of the file */
     int64_t step; /* number of updates that it had */
+    char *pair_form; /* in which pairs of sentences have been read so far (model/model_pair_form.h); NULL: none that is known */
 } xlm_start_record;
 
 /* Collective over the ranks of the store. */

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "model/model_attributes.h"
+#include "model/model_pair_form.h"
 #include "nn/adapter.h"
 
 /* ---- reading ---- */
@@ -22,6 +23,7 @@ bool xlm_adapted_open(xlm_adapted *a, const char *path, const xlm_adapters *adap
     *a = (xlm_adapted){.path = g_strdup(path), .from = xlm_model_file_read(path, error)};
     if (a->from == NULL)
         return false;
+    a->pair_form = a->from->pair_form;
     xlm_model_config config = a->from->config;
     config.adapters = *adapters;
     if (!xlm_model_check(&config, error))
@@ -86,6 +88,7 @@ static bool write_content(const xlm_adapted *a, xlm_store *store, GError **error
            xlm_model_attributes_write(store, xlm_model_get_config(a->model), error) &&
            xlm_parameter_arrays_write(store, "/model", a->parameters, xlm_parameters_values(a->parameters), error) &&
            write_task(a, store, error) && xlm_model_file_write_translations(store, a->translations, error) &&
+           xlm_model_pair_form_write(store, a->pair_form, error) &&
            xlm_vocabulary_save(a->from->vocabulary, store, "/vocabulary", 0, error);
 }
 

@@ -17,6 +17,7 @@ typedef struct xlm_adapted {
     xlm_parameters *parameters; /* with the values that `from` has for the same names and shapes; others are 0 */
     xlm_model *model;
     const char *translations; /* as in xlm_loaded_model; borrowed. NULL after opening: new adapters may have learned others */
+    const char *pair_form;    /* likewise; after opening that of the model */
 } xlm_adapted;
 
 /* path: a model file. adapters: those of the new model, in place of its own. EX_NOINPUT, EX_DATAERR. xlm_adapted_close, also

@@ -7,6 +7,7 @@
 #include "gemm/gemm.h"
 #include "gemm/packed.h"
 #include "model/model_attributes.h"
+#include "model/model_pair_form.h"
 #include "tensor/parameters.h"
 
 static const char GROUP[] = "/model";
@@ -241,6 +242,8 @@ static bool load_header(xlm_loaded_model *m, const xlm_store *store, GError **er
         !load_task(m, store, error))
         return false;
     m->translations = xlm_store_get_text(store, "/job", "translations", NULL);
+    if (!xlm_model_pair_form_read(store, &m->pair_form, error))
+        return false;
     m->parameters = xlm_parameters_new();
     m->model = xlm_model_new(&m->config, m->parameters);
     return check_shapes(store, m->parameters, error);
@@ -336,5 +339,6 @@ void xlm_model_file_free(xlm_loaded_model *loaded)
     xlm_vocabulary_free(loaded->vocabulary);
     xlm_model_task_free(loaded->task);
     g_free(loaded->translations);
+    g_free(loaded->pair_form);
     g_free(loaded);
 }

@@ -14,7 +14,8 @@
  *   /objectives/<name>/<parameter>  of objectives and tasks: parameters named "objectives/<name>/..."
  *   /vocabulary, /languages    as in corpus.h5 (subwords/vocabulary.h)
  *   /job                       attribute translations, if it is known which pairs of languages the model was trained to translate:
- *                              "en-de,de-en", source first; empty: none. Checkpoints have the job there too
+ *                              "en-de,de-en", source first; empty: none. pair_form, if the model was
+ *                              trained with pairs of sentences (model/model_pair_form.h). Checkpoints have the job there too
  *   /task                      of a fine-tuned model: name, language, length, options; /task/labels; /task/languages, those of
  *                              training, if there are any (older files have only one, under language) */
 #ifndef XLM_MODEL_MODEL_FILE_H
@@ -68,6 +69,7 @@ typedef struct xlm_loaded_model {
     xlm_vocabulary *vocabulary;
     xlm_model_task *task; /* NULL: not fine-tuned */
     char *translations;   /* pairs of languages that it was trained to translate, "en-de,de-en"; NULL: not known */
+    char *pair_form;      /* "bert" or "xlm": how it read pairs of sentences in training; NULL: not known to have read any */
     int64_t step;         /* of the checkpoint; 0: it is not a checkpoint */
 } xlm_loaded_model;
 

@@ -32,8 +32,8 @@ static bool same_vocabulary(const xlm_vocabulary *a, const xlm_vocabulary *b)
            g_strv_equal(xlm_vocabulary_language_names(a), xlm_vocabulary_language_names(b));
 }
 
-/* Can the model in the file `path` be averaged with `first`? If they were trained to translate different pairs of languages, it is
- * not known which the mean translates. */
+/* Can the model in the file `path` be averaged with `first`? If they were trained to translate different pairs of languages, or
+ * with pairs of sentences in different forms, it is not known which the mean translates, or in which form it reads pairs. */
 static bool check(const char *path, xlm_loaded_model *first, GError **error)
 {
     xlm_loaded_model *m = xlm_model_file_read_header(path, error);
@@ -50,6 +50,8 @@ static bool check(const char *path, xlm_loaded_model *first, GError **error)
         good = xlm_error_set(error, EX_DATAERR, "%s: it has another vocabulary than the first model", path);
     if (good && g_strcmp0(m->translations, first->translations) != 0)
         g_clear_pointer(&first->translations, g_free);
+    if (good && g_strcmp0(m->pair_form, first->pair_form) != 0)
+        g_clear_pointer(&first->pair_form, g_free);
     xlm_model_file_free(m);
     return good;
 }
@@ -74,8 +76,10 @@ bool xlm_model_mean(const char *path, char *const *others, const char *output, G
         good = add_file(*other, stores, first, error);
     good = good && xlm_adapted_open(&mean, path, &first->config.adapters, error) &&
            xlm_model_mean_of(stores, mean.parameters, error);
-    if (good)
+    if (good) {
         mean.translations = first->translations;
+        mean.pair_form = first->pair_form;
+    }
     good = good && xlm_adapted_write(&mean, output, error);
     if (good)
         xlm_log_info("%s: the mean of %u models", output, stores->len);

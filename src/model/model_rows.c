@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "model/model_attributes.h"
+#include "model/model_pair_form.h"
 #include "model/row_sources.h"
 #include "nn/layer.h"
 
@@ -300,6 +301,7 @@ static bool write_content(const changed_model *c, xlm_store *store, GError **err
         good = xlm_store_copy(c->first.store, c->states->pdata[i], store, error); /* a threshold may be infinite */
     return good && xlm_model_file_write_task(store, c->first.loaded->task, error) &&
            xlm_model_file_write_translations(store, c->first.loaded->translations, error) &&
+           xlm_model_pair_form_write(store, c->first.loaded->pair_form, error) &&
            xlm_vocabulary_save(c->vocabulary, store, "/vocabulary", 0, error);
 }
 

@@ -111,6 +111,20 @@ static bool read_gold(struct aligner *a, GError **error)
     return true;
 }
 
+/* The form of pairs is the one that the model was trained with. Nothing says how to encode them together if it was with none. */
+static void choose_form(struct aligner *a)
+{
+    const char *trained = a->loaded->pair_form;
+    a->form = a->options->apart ? XLM_PAIRS_APART : g_strcmp0(trained, "xlm") == 0 ? XLM_PAIRS_XLM : XLM_PAIRS_BERT;
+    if (a->options->apart)
+        xlm_log_info("pairs: each sentence is encoded alone");
+    else if (trained != NULL)
+        xlm_log_info("pairs: encoded in the form %s, as when the model was trained", trained);
+    else
+        xlm_log_info("pairs: encoded in the form %s, though nothing in %s says that the model was trained with pairs; --encode "
+                     "apart encodes each sentence alone", xlm_pair_form_name(a->form), a->options->checkpoint);
+}
+
 static bool open_model(struct aligner *a, int languages[2], GError **error)
 {
     const char *path = a->options->checkpoint;
@@ -118,7 +132,7 @@ static bool open_model(struct aligner *a, int languages[2], GError **error)
         (!a->options->source.corpus && !xlm_pair_languages_of_text(a->loaded, &a->options->source, languages, error)) ||
         (a->comm->rank == 0 && !check_outputs(a, error)))
         return false;
-    a->form = a->options->apart ? XLM_PAIRS_APART : xlm_pair_form_of_checkpoint(path);
+    choose_form(a);
     a->tape = xlm_model_file_tape(a->loaded);
     a->arena = xlm_arena_new();
     return true;

@@ -1,11 +1,6 @@
 /* xlm-mpi: pairs of sentences as batches that a model encodes. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "model_aligner/pair_batches.h"
 
-#include <string.h>
-
-#include "job/job.h"
-#include "job/job_record.h"
-
 enum { TOKENS = 1024 /* of a pass, unless one pair has more */ };
 
 /* ---- forms ---- */
@@ -13,30 +8,6 @@ enum { TOKENS = 1024 /* of a pass, unless one pair has more */ };
 const char *xlm_pair_form_name(xlm_pair_form form)
 {
     return form == XLM_PAIRS_BERT ? "bert" : form == XLM_PAIRS_XLM ? "xlm" : "apart";
-}
-
-/* Does a key of a stream have this value? */
-static bool is_value(const xlm_jobfile *job, const char *section, const char *key, const char *wanted)
-{
-    g_autofree char *value = xlm_jobfile_value(job, section, key);
-    return g_strcmp0(value, wanted) == 0;
-}
-
-xlm_pair_form xlm_pair_form_of_checkpoint(const char *path)
-{
-    xlm_pair_form form = XLM_PAIRS_BERT;
-    g_autofree char *text = xlm_job_record_of_checkpoint(path, NULL);
-    xlm_jobfile *job = text != NULL ? xlm_jobfile_parse(path, text, strlen(text), xlm_job_kinds, NULL, NULL) : NULL;
-    g_auto(GStrv) names = job != NULL ? xlm_jobfile_names(job, "stream") : NULL;
-    for (char **name = names; name != NULL && *name != NULL; name++) {
-        g_autofree char *section = g_strconcat("stream ", *name, NULL);
-        if (is_value(job, section, "type", "parallel")) {
-            form = is_value(job, section, "form", "bert") ? XLM_PAIRS_BERT : XLM_PAIRS_XLM;
-            break;
-        }
-    }
-    xlm_jobfile_free(job);
-    return form;
 }
 
 /* Special tokens of a pair. */

@@ -10,8 +10,6 @@
 typedef enum { XLM_PAIRS_BERT, XLM_PAIRS_XLM, XLM_PAIRS_APART } xlm_pair_form;
 
 const char *xlm_pair_form_name(xlm_pair_form form); /* "bert", "xlm", "apart" */
-/* The form of the first parallel stream in the job of a checkpoint; XLM_PAIRS_BERT if there is none. */
-xlm_pair_form xlm_pair_form_of_checkpoint(const char *path);
 
 /* Number of subwords of a side of a pair, with the token of its language if it has one. */
 int64_t xlm_pair_tokens(const xlm_pair_text *text, const xlm_special_tokens *specials, int64_t pair, int side);

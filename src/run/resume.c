@@ -10,6 +10,7 @@
 #include "files/path.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
+#include "model/model_pair_form.h"
 #include "run/warm_start.h"
 
 bool xlm_resume_check(const xlm_resume_setup *setup, const xlm_vocabulary *vocabulary, GError **error)
@@ -113,15 +114,26 @@ static bool check_start(const xlm_resume_setup *setup, const xlm_rank_file_heade
                          path != NULL ? " is another one" : " names none");
 }
 
+/* The form in which the model that the run began with had read pairs; none if its file is gone. */
+static void read_pair_form(const xlm_resume_setup *setup, const char *path, xlm_start_record *start)
+{
+    g_autoptr(xlm_store) store = setup->comm->rank == 0 ? xlm_store_open(path, NULL) : NULL;
+    if (store != NULL)
+        xlm_model_pair_form_read(store, &start->pair_form, NULL);
+    xlm_start_record_share(start, setup->comm);
+}
+
 /* Stopped before the first checkpoint: what is in no part, frozen parameters and the record of the start, is that of the start. */
 static bool read_beginning(const xlm_resume_setup *setup, xlm_run_state *state, xlm_rank_file_header *first, GError **error)
 {
     const char *path = setup->job->train.start;
     if (state->shards->first == 0) {
         xlm_start_record_clear(state->start);
-        if (path != NULL && first->start_sha256[0] != '\0')
+        if (path != NULL && first->start_sha256[0] != '\0') {
             *state->start = (xlm_start_record){g_strdup(path), g_strndup(first->start_sha256, sizeof first->start_sha256),
-                                               first->start_step};
+                                               first->start_step, NULL};
+            read_pair_form(setup, path, state->start);
+        }
         return true;
     }
     if (path == NULL)

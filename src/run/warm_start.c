@@ -286,7 +286,8 @@ static bool start_alone(const xlm_job *job, const xlm_vocabulary *vocabulary, bo
     const bool good = open_source(&s, job, vocabulary, error) && take_all(&s, objectives, parameters, error) &&
                       xlm_file_sha256(s.path, sha256, NULL, NULL, error);
     if (good) {
-        *record = (xlm_start_record){g_strdup(job->train.start), g_strdup(sha256), s.loaded->step};
+        *record = (xlm_start_record){g_strdup(job->train.start), g_strdup(sha256), s.loaded->step,
+                                      g_strdup(s.loaded->pair_form)};
         log_start(&s, parameters);
     }
     close_source(&s);

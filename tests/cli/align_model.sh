@@ -149,6 +149,35 @@ values /layer.1/values ot.1.h5 | paste -sd ' ' | cat - <(paste -d ' ' rows.txt c
       at += $1 * $2; pairs++ }
     END { exit bad > 0 || at != length(x) || pairs != '$pairs' }' || fail "columns of A* do not add up to 1"
 [ "$(attribute /encode ot.1.h5)" = '"xlm"' ] || fail "the form of pairs is not that of the job: $(attribute /encode ot.1.h5)"
+
+# ---- the form of pairs, which what is made of a model keeps ----
+# in_form FORM MODEL: how pairs are encoded by default, where the model says that it was trained with some.
+in_form() {
+    xlm_align a.en a.xx --checkpoint "$2" -o form.links 2>form.log || fail "$2: $(cat form.log)"
+    grep -q "pairs: encoded in the form $1, as when the model was trained" form.log || fail "$2: $(grep pairs: form.log)"
+}
+in_form xlm "$model"
+logged form.log xlm_convert "$model" --average "$model" -o mean.h5
+logged form.log xlm_convert mean.h5 --add-languages de -o more.h5
+sed '/^\[stream pairs\]/,/^$/d; /^\[objective tlm\]/,$d' job.conf >mono.conf
+logged form.log xlm_train mono.conf --set train.start=mean.h5 --set train.steps=1 --set train.output=mono
+logged form.log xlm_train mono.conf --set train.start=mean.h5 --set train.steps=2 --set train.output=mono
+head -n 50 text.en >tagged.en
+phrases tagged.en >tagged.tsv
+tagger_job tagged.tsv
+logged form.log xlm_tune tune.conf --set tune.model=mono/latest
+for made in mean.h5 more.h5 mono/latest tag/latest; do in_form xlm $made; done
+xlm_align a.en a.xx --checkpoint mean.h5 2>/dev/null | cmp - ot.1.layer1 || fail "the mean links in another way"
+logged form.log xlm_train job.conf --set train.steps=1 --set "stream pairs.form=bert" --set train.output=bert
+in_form bert bert/latest
+logged form.log xlm_convert bert/latest --average "$model" -o both.h5
+logged form.log xlm_train mono.conf --set train.steps=1 --set train.output=none-seen
+for made in both.h5 none-seen/latest; do
+    xlm_align a.en a.xx --checkpoint $made -o form.links 2>form.log || fail "$made: $(cat form.log)"
+    grep -q "pairs: encoded in the form bert, though nothing in $made says .*; --encode apart" form.log ||
+        fail "$made: $(grep pairs: form.log)"
+done
+align --encode apart 2>&1 >/dev/null | grep -q 'pairs: each sentence is encoded alone' || fail "--encode apart is not in the log"
 sed -n 105p ot.1.layer1 | grep -q '2-' || fail "the third word of line 105 has no link: $(sed -n 105p ot.1.layer1)"
 
 # ---- what is compared: hidden states of each sentence alone ----

@@ -53,6 +53,14 @@ for release in "${releases[@]}"; do
     trained recorded.conf anew 1
     agree released anew
 
+    # The form of pairs is in the record of the job, also for what is made of the checkpoint now.
+    logged more.log xlm_convert checkpoint.h5 --add-languages fi -o more.h5
+    echo . >dot
+    for model in checkpoint.h5 more.h5; do
+        xlm_align dot dot --languages en,xx --checkpoint $model -o links >align.log 2>&1 || fail "$name: $(cat align.log)"
+        grep -q 'pairs: encoded in the form bert, as when the model was trained' align.log || fail "$name, $model: $(cat align.log)"
+    done
+
     logged compare.log xlm_compare released run-1
     logged tune.log xlm_tune tune.conf
     logged eval.log xlm_eval tuned/best --test en:labelled.tsv

@@ -42,17 +42,31 @@ bool xlm_dictionary_write(const char *path, const xlm_dictionary_record *record,
 
 /* ---- reading ---- */
 
+/* What to do if the dictionary is of another vocabulary: a language that is not here may be missing in a model. g_free. */
+static char *remedy_for(const xlm_store *store, const xlm_vocabulary *vocabulary)
+{
+    static const char *const side[] = {"source", "target"};
+    for (int s = 0; s < 2; s++) {
+        g_autofree char *name = xlm_store_get_text(store, "/", side[s], NULL);
+        if (name != NULL && xlm_vocabulary_find_language(vocabulary, name) < 0)
+            return g_strdup_printf("its %s language, %s, is not here: xlm_convert MODEL --add-languages gives a model the "
+                                   "languages of that corpus, which must be all of them, in their order", side[s], name);
+    }
+    return g_strdup("make it for this corpus with xlm_dict");
+}
+
 static bool check_digest(const xlm_store *store, const xlm_vocabulary *vocabulary, uint64_t wanted, GError **error)
 {
     uint64_t digest, subwords;
     if (!xlm_store_get_digest(store, "/", "corpus_digest", &digest, error))
         return false;
-    return digest == wanted ||
-           (xlm_store_get_digest(store, "/", "subwords_digest", &subwords, NULL) &&
-            subwords == xlm_corpus_subwords_digest_of(vocabulary)) ||
-           xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %016"
-                         G_GINT64_MODIFIER "x, here %016" G_GINT64_MODIFIER "x); make it for this corpus with xlm_dict",
-                         xlm_store_path(store), digest, wanted);
+    if (digest == wanted || (xlm_store_get_digest(store, "/", "subwords_digest", &subwords, NULL) &&
+                             subwords == xlm_corpus_subwords_digest_of(vocabulary)))
+        return true;
+    g_autofree char *remedy = remedy_for(store, vocabulary);
+    return xlm_error_set(error, EX_DATAERR, "%s: made for a corpus with other subwords or languages (digest %016"
+                         G_GINT64_MODIFIER "x, here %016" G_GINT64_MODIFIER "x); %s", xlm_store_path(store), digest, wanted,
+                         remedy);
 }
 
 static bool check_size(const xlm_store *store, const xlm_vocabulary *vocabulary, GError **error)

@@ -255,5 +255,18 @@ expect 64 'dict.h5' xlm_embed dictionary out/latest dict.h5 --csv dict.h5
 xlm_prep --mono en=text.en --mono xx=text.xx --para en-xx=text.en,text.xx --words space --bpe 100 --held-out 0.1 -o other.h5 \
     >prep.log 2>&1 || fail "$(cat prep.log)"
 expect 65 'other subwords or languages than other.h5' ranks 2 xlm_embed dictionary out/latest dict.h5 other.h5
+# A corpus like the model has more languages: the remedies are those that help.
+logged like.log xlm_prep --like out/latest --mono de=text.en --para en-de=text.en,text.xx -o more.h5
+logged dict.log xlm_dict more.h5 --source en --target de --text en-xx.txt -o more-dict.h5
+expect 65 '--add-languages de -o' ranks 2 xlm_embed dictionary out/latest more-dict.h5 more.h5
+expect 65 '--add-languages de -o' xlm_embed alignment out/latest more-dict.h5 more.h5
+expect 65 'more-dict.h5: .* target language, de, is not here: xlm_convert MODEL --add-languages' \
+    xlm_embed dictionary out/latest more-dict.h5
+logged convert.log xlm_convert out/latest --add-languages de -o more-model.h5
+logged more.log xlm_embed dictionary more-model.h5 more-dict.h5 more.h5
+logged more.log xlm_embed alignment more-model.h5 more-dict.h5 more.h5
+# The other way round it does not.
+expect 65 'its languages are en,xx,de, there they are en,xx); prepare the text with xlm_prep --like more-model.h5' \
+    xlm_embed dictionary more-model.h5 dict.h5 corpus.h5
 expect 65 'another vocabulary or other languages than other.h5' ranks 2 xlm_embed retrieval out/latest other.h5
 finish

@@ -19,6 +19,7 @@ struct reading {
     GArray *line;           /* xlm_link: of a sentence of the form `lines` */
     int64_t sentence_lines; /* of the form `lines` */
     bool numbered, any;     /* the form, once a line has shown it */
+    bool from_1;            /* the caller says that words are counted from 1 */
     int64_t min_word, min_sentence;
     int64_t unlinked, first_unlinked; /* lines of words without a link, and the number of the first */
 };
@@ -76,7 +77,8 @@ static bool read_sentence(struct reading *r, const char *text, size_t size, GErr
     return true;
 }
 
-/* `sentence source target [S|P]`. Published files say with a negative number, -99, that a word is linked to nothing. */
+/* `sentence source target [S|P]`. Published files say with a negative number, -99, or with 0 where words are counted from 1, that
+ * a word is linked to nothing. */
 static bool read_numbered(struct reading *r, const char *at, const char *end, GError **error)
 {
     int64_t number[3];
@@ -99,6 +101,7 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
     /* A probability may follow, which is not used. */
     if ((letter != 'S' && letter != 'P') || (at < end && !g_ascii_isdigit(*at)))
         return XLM_LINES_REFUSE(r->lines, error, "not a line `sentence source target [S|P]`");
+    unlinked |= r->from_1 && (number[1] == 0 || number[2] == 0);
     if (!unlinked)
         keep(r, number[0], number[1], number[2], letter == 'P');
     else if (r->unlinked++ == 0)
@@ -189,7 +192,8 @@ static xlm_links *make_links(struct reading *r, xlm_count_from words, xlm_count_
 
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error)
 {
-    struct reading r = {.lines = xlm_lines_open(path, error), .min_word = G_MAXINT64, .min_sentence = G_MAXINT64};
+    struct reading r = {.lines = xlm_lines_open(path, error), .from_1 = words == XLM_COUNT_FROM_1, .min_word = G_MAXINT64,
+                        .min_sentence = G_MAXINT64};
     if (r.lines == NULL)
         return NULL;
     r.entries = g_array_new(FALSE, FALSE, sizeof(struct entry));

@@ -5,7 +5,8 @@
  *   lines       one line per sentence pair, links separated by spaces: `0-0 1-2` (Pharaoh). In gold alignments `i-j` is a sure
  *               link, `i?j` and `ipj` are possible ones
  *   numbered    one line per link: `sentence source target [S|P]` (NAACL 2003); without a letter: S, sure. The lines of a
- *               sentence may be anywhere. A word whose partner has a negative number, `178 22 -99 S`, has no link
+ *               sentence may be anywhere. A word whose partner has a negative number, `178 22 -99 S`, has no link,
+ *               nor has one whose partner is 0, `1 0 5 S`, if the caller says that words are counted from 1 (WPT 2003: NULL)
  *
  * The first line that is not empty shows which form a file has. Words, and sentences of the numbered form, are counted from 0 or
  * from 1; in memory always from 0. */
@@ -38,8 +39,8 @@ typedef struct xlm_links {
 enum { XLM_LINK_MAX_WORD = 1 << 24, XLM_LINK_MAX_SENTENCE = 1 << 22 }; /* maximum numbers */
 
 /* words, sentences: how the file counts. A sentence may have no links; a numbered file ends with the last sentence that has some.
- * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1.
- * xlm_links_free. */
+ * EX_NOINPUT; EX_DATAERR with file and line: neither form, a number out of range, a 0 in a file that counts from 1,
+ * except as above. xlm_links_free. */
 xlm_links *xlm_links_read(const char *path, xlm_count_from words, xlm_count_from sentences, GError **error);
 /* Append the links of one line, the one last read of a file of the form `lines`, as they are there: words as the file counts
  * them, in any order. links: of xlm_link. EX_DATAERR with file and line. */

@@ -4,7 +4,8 @@
 
 static struct {
     char *checkpoint, *layer, *encode, *gold, *matrices;
-} given;
+    gint64 gold_words;
+} given = {.gold_words = XLM_COUNT_FOUND};
 
 const GOptionEntry xlm_align_model_options[] = {
     {"checkpoint", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.checkpoint,
@@ -18,6 +19,8 @@ const GOptionEntry xlm_align_model_options[] = {
      "separately (apart)", "together|apart"},
     {"gold", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.gold,
      "show the alignment error rate against these links, like xlm_align score; without -o the links are not written", "GOLD"},
+    {"gold-words-from", 0, 0, G_OPTION_ARG_INT64, &given.gold_words,
+     "GOLD counts words from 0 or 1, as for xlm_align score (default: from 0 if it has a 0, else from 1)", "0|1"},
     {"matrices", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.matrices,
      "write the matrix of each pair's subwords, of A* or of similarities, to this file (HDF5)", "FILE.h5"},
     {.long_name = NULL}};
@@ -30,15 +33,19 @@ bool xlm_align_model_read(const char *words, const char *method, const char *ali
     static const char *const encodings[] = {"together", "apart", NULL}, *const modes[] = {"space", "icu", NULL};
     static const char *const methods[] = XLM_LINK_METHODS;
     if (given.checkpoint == NULL)
-        return (given.layer == NULL && given.encode == NULL && given.gold == NULL && given.matrices == NULL &&
-                !xlm_program_has_precision()) ||
-               xlm_error_set(error, EX_USAGE, "--layer, --encode, --gold, --matrices and --precision are for alignment with a "
-                             "model; give --checkpoint MODEL.h5");
+        return (given.layer == NULL && given.encode == NULL && given.gold == NULL && given.gold_words == XLM_COUNT_FOUND &&
+                given.matrices == NULL && !xlm_program_has_precision()) ||
+               xlm_error_set(error, EX_USAGE, "--layer, --encode, --gold, --gold-words-from, --matrices and --precision are for "
+                             "alignment with a model; give --checkpoint MODEL.h5");
+    if (given.gold == NULL && given.gold_words != XLM_COUNT_FOUND)
+        return xlm_error_set(error, EX_USAGE, "--gold-words-from is for --gold GOLD");
     *o = (xlm_model_links_options){
         .checkpoint = given.checkpoint, .apart = g_strcmp0(given.encode, "apart") == 0, .gold = given.gold,
-        .matrices = given.matrices, .command = xlm_command_line, .words = XLM_WORDS_SPACE,
+        .gold_words = (xlm_count_from)given.gold_words, .matrices = given.matrices, .command = xlm_command_line,
+        .words = XLM_WORDS_SPACE,
     };
-    if (!xlm_program_is_one_of("encode", given.encode, encodings, error) ||
+    if (!xlm_pair_options_from("gold-words-from", given.gold_words, error) ||
+        !xlm_program_is_one_of("encode", given.encode, encodings, error) ||
         !xlm_program_is_one_of("words", words, modes, error) ||
         !xlm_pair_options_layer(given.layer, XLM_LAYER_DEFAULT, &o->layer, error))
         return false;

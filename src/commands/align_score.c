@@ -5,6 +5,7 @@
 #include "aligners/links.h"
 #include "base/log.h"
 #include "commands/commands.h"
+#include "program/pair_options.h"
 #include "text/fields.h"
 
 static struct {
@@ -16,7 +17,8 @@ static struct {
 static const GOptionEntry options[] = {
     {"words-from", 0, 0, G_OPTION_ARG_INT64, &given.words,
      "LINKS counts words from 0 or 1 (default: from 0 if it has a 0, else from 1)", "0|1"},
-    {"gold-words-from", 0, 0, G_OPTION_ARG_INT64, &given.gold_words, "the same for GOLD", "0|1"},
+    {"gold-words-from", 0, 0, G_OPTION_ARG_INT64, &given.gold_words,
+     "the same for GOLD; with 1, a 0 in lines with sentence numbers is no word", "0|1"},
     {"gold-sentences-from", 0, 0, G_OPTION_ARG_INT64, &given.gold_sentences,
      "a GOLD of lines with sentence numbers counts sentences from 0 or 1 (default: as for words)", "0|1"},
     {"reverse", 0, 0, G_OPTION_ARG_NONE, &given.reverse, "LINKS have the target's word first: `j-i`", NULL},
@@ -25,15 +27,11 @@ static const GOptionEntry options[] = {
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the scores to a file", "FILE.csv"},
     {.long_name = NULL}};
 
-static bool check_from(const char *option, gint64 from, GError **error)
-{
-    return from == XLM_COUNT_FOUND || xlm_program_is_in(option, from, 0, 1, error);
-}
-
 static bool check(GError **error)
 {
-    return check_from("words-from", given.words, error) && check_from("gold-words-from", given.gold_words, error) &&
-           check_from("gold-sentences-from", given.gold_sentences, error);
+    return xlm_pair_options_from("words-from", given.words, error) &&
+           xlm_pair_options_from("gold-words-from", given.gold_words, error) &&
+           xlm_pair_options_from("gold-sentences-from", given.gold_sentences, error);
 }
 
 /* ---- which links are wrong ---- */
@@ -117,12 +115,14 @@ static bool print(const xlm_link_score *score, int64_t sentences, GError **error
 
 static void log_counts(const char *path, const xlm_links *links, gint64 words, gint64 sentences)
 {
+    const bool zero = links->words == XLM_COUNT_FROM_0 && links->first_sentence != XLM_COUNT_FOUND;
     if (words == XLM_COUNT_FOUND)
-        xlm_log_info("%s: counts words from %d", path, links->words);
+        xlm_log_info("%s: counts words from %d%s", path, links->words,
+                     zero ? ", as it has a 0; if 0 is no word there, say --gold-words-from 1" : "");
     if (links->first_sentence != XLM_COUNT_FOUND && sentences == XLM_COUNT_FOUND)
         xlm_log_info("%s: counts sentences from %d", path, links->first_sentence);
     if (links->unlinked > 0)
-        xlm_log_info("%s:%" G_GINT64_FORMAT ": negative word number, taken as no link (%" G_GINT64_FORMAT
+        xlm_log_info("%s:%" G_GINT64_FORMAT ": negative word number or 0, taken as no link (%" G_GINT64_FORMAT
                      " such line%s)", path, links->first_unlinked, links->unlinked, links->unlinked == 1 ? "" : "s");
 }
 
@@ -188,10 +188,10 @@ const xlm_command xlm_align_score = {
     .notes =
         "score: prints the alignment error rate, the precision against possible links and the recall of sure links (Och and Ney "
         "2003). LINKS has one line per sentence pair, `0-0 1-2`. GOLD has such lines, with `3?4` or `3p4` for possible links, or "
-        "lines `sentence source target [S|P]` (NAACL 2003), where a link without a letter is sure and a negative number means no "
-        "link. Sentences for which GOLD has no link are not scored. If GOLD's sentence numbers have gaps and there are as many "
-        "as lines in LINKS, they correspond to the lines in order. A warning says if the links fit far better with the other word "
-        "first (--reverse).\n\n",
+        "lines `sentence source target [S|P]` (NAACL 2003), where a link without a letter is sure and a negative number, or 0 "
+        "with --gold-words-from 1, means no link. Sentences for which GOLD has no link are not scored. If GOLD's sentence "
+        "numbers have gaps and there are as many as lines in LINKS, they correspond to the lines in order. A warning says if the "
+        "links fit far better with the other word first (--reverse).\n\n",
     .examples =
         "  xlm_align score links.txt gold.naacl --wrong\n",
     .options = options,

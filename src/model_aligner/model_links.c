@@ -93,7 +93,7 @@ static bool read_gold(struct aligner *a, GError **error)
     const int64_t all = xlm_sentence_pairs_total(a->input.pairs);
     if (path == NULL)
         return true;
-    if ((a->gold = xlm_links_read(path, XLM_COUNT_FOUND, XLM_COUNT_FOUND, error)) == NULL)
+    if ((a->gold = xlm_links_read(path, a->options->gold_words, XLM_COUNT_FOUND, error)) == NULL)
         return false;
     const bool lines = a->gold->first_sentence == XLM_COUNT_FOUND;
     if (!lines)
@@ -174,22 +174,40 @@ static int64_t words_of(const struct aligner *a, int64_t pair, int side)
     return size == 0 ? 0 : g_array_index(a->text->side[side].words, int32_t, xlm_pair_start(a->text, pair, side) + size - 1) + 1;
 }
 
-/* Tell of gold links, more than a few, that the sentences have no words for: then the texts are often the other way round. */
+/* How many gold links are of words that the sentences do not have. [out] from_1: even if their numbers were counted from 1. */
+static int64_t count_outside(const struct aligner *a, int64_t *from_1)
+{
+    int64_t outside[] = {0, 0};
+    const int64_t end = MIN(a->text->first + a->text->pairs, a->gold->sentences);
+    for (int64_t s = a->text->first; s < end; s++) {
+        const int64_t n = words_of(a, s - a->text->first, 0), m = words_of(a, s - a->text->first, 1);
+        for (const xlm_link *l = a->gold->links + a->gold->offsets[s]; l < a->gold->links + a->gold->offsets[s + 1]; l++) {
+            outside[0] += l->source >= n || l->target >= m;
+            outside[1] += l->source > n || l->target > m;
+        }
+    }
+    xlm_comm_sum_int64(a->comm, outside, 2);
+    *from_1 = outside[1];
+    return outside[0];
+}
+
+/* Tell of gold links of words that the sentences do not have. If all would have theirs when counted from 1, then the 0 that a file
+ * has may be no word; if they are more than a few, the texts are often the other way round. */
 static void note_gold_outside(const struct aligner *a)
 {
-    int64_t outside = 0;
+    int64_t from_1;
     if (a->gold == NULL)
         return;
-    const int64_t end = MIN(a->text->first + a->text->pairs, a->gold->sentences);
-    for (int64_t s = a->text->first; s < end; s++)
-        for (int64_t i = a->gold->offsets[s]; i < a->gold->offsets[s + 1]; i++)
-            outside += a->gold->links[i].source >= words_of(a, s - a->text->first, 0) ||
-                       a->gold->links[i].target >= words_of(a, s - a->text->first, 1);
-    xlm_comm_sum_int64(a->comm, &outside, 1);
-    const int64_t all = a->gold->offsets[a->gold->sentences];
-    if (outside > all / 20)
+    const char *path = a->options->gold;
+    const int64_t all = a->gold->offsets[a->gold->sentences], outside = count_outside(a, &from_1);
+    const bool zero = a->options->gold_words == XLM_COUNT_FOUND && a->gold->words == XLM_COUNT_FROM_0 &&
+                      a->gold->first_sentence != XLM_COUNT_FOUND;
+    if (zero && outside > 0 && from_1 == 0)
+        xlm_log_warn("%s: counts words from 0, as it has a 0, but %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " links have "
+                     "numbers as large as the sentence has words; if 0 is no word there, say --gold-words-from 1", path, outside, all);
+    else if (outside > all / 20)
         xlm_log_warn("%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " links are of words that the sentences do not have; "
-                     "is %s the other side?", a->options->gold, outside, all, a->options->source.files[0]);
+                     "is %s the other side?", path, outside, all, a->options->source.files[0]);
 }
 
 static bool create_matrices(struct aligner *a, GError **error)

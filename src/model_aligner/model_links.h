@@ -8,6 +8,7 @@
 #include <xlm/similarity.h>
 
 #include "aligners/align_input.h"
+#include "aligners/links.h"
 #include "text/words.h"
 
 enum { XLM_LAYER_DEFAULT = -1, XLM_LAYER_ALL = -2 };
@@ -25,6 +26,7 @@ typedef struct xlm_model_links_options {
     const char *scores;       /* file of the links' scores: the largest A*, or similarity, of their subwords. NULL: none */
     const char *alignment;    /* file of a corpus's alignment; not for all layers. NULL: none */
     const char *gold;         /* gold links to score with. NULL: none */
+    xlm_count_from gold_words; /* how gold counts words */
     const char *matrices;     /* file of matrices (matrix_file.h). NULL: none */
     const char *command;      /* the command line, for attributes */
 } xlm_model_links_options;

@@ -35,6 +35,11 @@ bool xlm_pair_options_layer(const char *text, int64_t otherwise, int64_t *layer,
     return true;
 }
 
+bool xlm_pair_options_from(const char *option, int64_t from, GError **error)
+{
+    return from == XLM_COUNT_FOUND || xlm_program_is_in(option, from, 0, 1, error);
+}
+
 bool xlm_pair_options_source(const xlm_comm *comm, char *const *paths, const char *split, bool *corpus, GError **error)
 {
     bool is[2] = {false, false};

@@ -232,6 +232,16 @@ done
 awk '$1 == 2 { if ($6 != "100.00%" || $4 + 0 <= 0) exit 1; n++ } END { exit n != 1 }' table || fail "recall: $(cat table)"
 xlm_align g.en g.xx --checkpoint "$model" --gold gold 2>/dev/null | diff - <(sed -n '1p; 3p' table) ||
     fail "one layer beside gold"
+# With sentence numbers, words from 1, and 0 for NULL: as without these links, once it is known that 0 is no word.
+paste -d'|' g.en g.xx | awk -F'|' '{ print "0-0", (split($1, w, " ") - 1) "-" (split($2, w, " ") - 1) }' >last
+awk -F'[ -]' '{ print NR, 1, 1; print NR, $3 + 1, $4 + 1; print NR, 0, 1 }' last >null
+xlm_align g.en g.xx --checkpoint "$model" --gold last >last.table 2>last.log || fail "last: $(cat last.log)"
+ranks 2 xlm_align g.en g.xx --checkpoint "$model" --gold null >null.table 2>null.log || fail "0 for NULL: $(cat null.log)"
+grep -q 'null: counts words from 0, .* 100 of 300 links have numbers as large as .*say --gold-words-from 1' null.log ||
+    fail "no warning of NULL: $(cat null.log)"
+xlm_align g.en g.xx --checkpoint "$model" --gold null --gold-words-from 1 2>null.log | diff - last.table ||
+    fail "--gold-words-from 1: $(cat null.log)"
+! grep -q 'warning' null.log || fail "warned of NULL: $(cat null.log)"
 # Gold links of the other direction are noticed where sentences have not as many words on both sides.
 head -n 60 g.en | sed 's/ [^ ]* [^ ]*$//' >short.en
 head -n 60 g.xx >long.xx
@@ -262,6 +272,9 @@ refused 64 'languages=en: ' align --languages en -o none/l
 refused 64 'no language "de"; it has en, xx' align --languages en,de -o none/l
 refused 64 'say --languages SOURCE,TARGET, of en, xx' xlm_align both --checkpoint "$model" -o none/l
 refused 64 'checkpoint' xlm_align a.en a.xx --layer 1 -o none/l
+refused 64 'checkpoint' xlm_align a.en a.xx --gold-words-from 1 -o none/l
+refused 64 'gold-words-from is for --gold' align --gold-words-from 1 -o none/l
+refused 64 'gold-words-from=2: ' align --gold gold --gold-words-from 2 -o none/l
 refused 65 'a.en has 105 lines, text.xx' ranks 2 xlm_align a.en text.xx --checkpoint "$model" -o none/l
 refused 65 'gold has 100 sentences, a.en 105' align --gold gold -o none/l
 refused 64 'a.en: is both input and output' align -o a.en

@@ -35,6 +35,13 @@ scores from1 naacl
 grep -q 'from1: counts words from 1' score.log || fail "the log does not say how it counts: $(cat score.log)"
 scores links naacl --words-from 0 --gold-words-from 1 --gold-sentences-from 1
 ! grep -q 'counts' score.log || fail "the log says what an option has said: $(cat score.log)"
+# Counted from 1, with 0 for NULL: of the form with sentence numbers, when it is known that words are counted from 1.
+{ echo 1 0 2 S; cat naacl; echo 2 3 0 P; } >null
+scores links null --gold-words-from 1
+grep -q 'null:1: .*or 0, taken as no link (2 such lines)' score.log || fail "the log does not name lines with 0: $(cat score.log)"
+logged score.log xlm_align score links null
+grep -q 'null: counts words from 0, as it has a 0; if 0 is no word there, say --gold-words-from 1' score.log ||
+    fail "the log does not say what a 0 may be: $(cat score.log)"
 awk '{ for (i = 1; i <= NF; i++) { split($i, w, "-"); printf "%d-%d ", w[2], w[1] } print "" }' links >turned
 scores turned naacl --reverse
 # A direction that is wrong is told, with the same table; and so are far more links than there is gold for. |A| = 6, |S| = 4,

@@ -21,10 +21,14 @@ static const char GROUP[] = "/model";
 bool xlm_model_file_write_origin(xlm_store *store, const xlm_comm *comm, const char *format, const xlm_parameters *parameters,
                                  GError **error)
 {
+    /* All ranks write the same attributes; BLIS names the kernels that it has chosen for the processor of this one. */
+    g_autofree char *blis = g_strdup(xlm_gemm_library());
+    if (comm != NULL)
+        xlm_comm_broadcast_text(comm, &blis);
     return xlm_store_set_format(store, format, XLM_MODEL_FILE_VERSION, NULL, error) &&
            xlm_store_set_text(store, "/", "mpi_version", xlm_comm_library(), error) &&
            xlm_store_set_text(store, "/", "hdf5_version", xlm_store_library(), error) &&
-           xlm_store_set_text(store, "/", "blis_version", xlm_gemm_library(), error) &&
+           xlm_store_set_text(store, "/", "blis_version", blis, error) &&
            xlm_store_set_int(store, "/", "ranks", comm != NULL ? comm->ranks : 1, error) &&
            xlm_store_set_int(store, "/", "parameters", xlm_parameters_elements(parameters), error);
 }

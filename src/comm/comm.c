@@ -160,9 +160,10 @@ static void outlive_finalize(int code)
     sigaction(SIGBUS, &action, NULL);
 }
 
-int xlm_comm_close(xlm_comm *comm, GError *error)
+int xlm_comm_close(xlm_comm *comm, GError *error) { return xlm_comm_close_with(comm, xlm_error_exit(error)); }
+
+int xlm_comm_close_with(xlm_comm *comm, int code)
 {
-    const int code = xlm_error_exit(error);
     /* The message must be out before a launcher that sees a non-zero exit ends the other ranks. */
     fflush(NULL);
     MPI_Barrier(comm->mpi);

@@ -36,6 +36,8 @@ void xlm_comm_open(xlm_comm *comm, const char *program, int *argc, char ***argv)
 /* End MPI and give the exit code of the program: EX_OK when error is NULL, else its exit code after rank 0 has printed
  * its message. The error must be the same on all ranks (xlm_comm_agree). Takes ownership of error. */
 int xlm_comm_close(xlm_comm *comm, GError *error);
+/* The same with an exit code, all messages having been printed; also if MPI itself crashes as it ends. Returns the code. */
+int xlm_comm_close_with(xlm_comm *comm, int code);
 
 /* A communicator of this process alone, to call collective functions without other ranks. Not collective. */
 xlm_comm xlm_comm_alone(void);

@@ -147,6 +147,6 @@ int xlm_job_program_main(const xlm_job_program *self, int argc, char **argv)
         xlm_snapshot_print_on_terminal(line);
     }
     xlm_program_free_options(self->groups);
-    const int code = xlm_comm_close(&comm, error);
-    return code == EX_OK && interrupted ? EX_TEMPFAIL : code;
+    const int code = xlm_error_exit(error);
+    return xlm_comm_close_with(&comm, code == EX_OK && interrupted ? EX_TEMPFAIL : code);
 }

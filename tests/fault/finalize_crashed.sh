@@ -23,4 +23,15 @@ code 64 xlm_cooc --no-such-option
 grep -q -e '--no-such-option' err || fail "no message: $(cat err)"
 code 0 xlm_prep --mono en=text.en --words space --bpe 50 -o corpus.h5
 h5dump -H corpus.h5 >/dev/null || fail "the corpus is damaged"
+# A run that a signal has stopped says so. metrics.csv is there when it has begun.
+sed -i '/^\[stream pairs\]/,/^$/d; /^\[objective tlm\]/,$d' job.conf
+LD_PRELOAD=$PWD/crash.so${LD_PRELOAD:+:$LD_PRELOAD} xlm_train job.conf --set train.steps=1000000 --set train.output=run \
+    >train.log 2>&1 &
+launcher=$!
+until_true test -s run/metrics.csv
+kill -USR1 $launcher
+code=0
+wait $launcher || code=$?
+launcher=
+[ "$code" -eq 75 ] || fail "a run that was stopped ended with $code instead of 75: $(tail -n 3 train.log)"
 finish

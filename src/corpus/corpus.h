@@ -57,6 +57,9 @@ uint64_t xlm_corpus_subwords_digest_of(const xlm_vocabulary *vocabulary);
  * text is in one file or in several; another when the same files are in another order. Reads some hundred numbers of each
  * language and pair. */
 bool xlm_corpus_text_digest(const xlm_corpus *corpus, uint64_t *digest, GError **error);
+/* A digest of all that is known of an open corpus: vocabulary, with its counts, languages, and numbers of sentences, tokens and
+ * pairs. Reads nothing. */
+uint64_t xlm_corpus_sizes_digest(const xlm_corpus *corpus);
 
 /* NULL when the split has no such language or pair. The name of a pair may be given in either order. [out] swapped: the corpus
  * has it the other way round; may be NULL. */

@@ -1,10 +1,13 @@
 /* xlm-mpi: fine-tuning, a training run on labelled examples. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tasks/tune.h"
 
+#include <string.h>
 
 #include "base/log.h"
 #include "base/names.h"
+#include "base/rng.h"
 #include "job/adapters.h"
+#include "job/rank_inputs.h"
 #include "job/rates.h"
 #include "job/warm_start_model.h"
 #include "stream/example_passes.h"
@@ -379,6 +382,22 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     return xlm_run(comm, &job, &data, &all, interrupted, error);
 }
 
+/* A digest of what all ranks must have read: the vocabulary of the model, the labels, and the numbers of examples. */
+static uint64_t digest_of(const tuning *t)
+{
+    uint64_t digest = xlm_corpus_digest_of(t->loaded->vocabulary);
+    const int64_t sizes[] = {xlm_parameters_elements(t->loaded->parameters), xlm_examples_count(t->training_examples),
+                             xlm_examples_longest(t->training_examples)};
+    digest = xlm_digest(sizes, sizeof sizes, digest);
+    for (char **label = t->labels; label != NULL && *label != NULL; label++)
+        digest = xlm_digest(*label, strlen(*label) + 1, digest);
+    for (guint i = 0; i < t->development->len; i++) {
+        const int64_t predictions = predictions_of(t, g_array_index(t->development, development, i).examples);
+        digest = xlm_digest(&predictions, sizeof predictions, digest);
+    }
+    return digest;
+}
+
 bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *options, bool *interrupted, GError **error)
 {
     const xlm_loss_class *cls = &job->task->loss;
@@ -388,7 +407,9 @@ bool xlm_tune(const xlm_comm *comm, xlm_tune_job *job, const xlm_run_options *op
     GError *failure = NULL;
     if (open_model(&t, options, &failure) && open_training(&t, &failure))
         open_development(&t, &failure);
-    const bool good = xlm_comm_agree_on(comm, failure, error) && train(&t, comm, options, interrupted, error);
+    const bool good = xlm_comm_agree_on(comm, failure, error) &&
+                      xlm_rank_inputs_check(comm, job->text, "model, train and dev of [tune]", digest_of(&t), error) &&
+                      train(&t, comm, options, interrupted, error);
     close_tuning(&t);
     return good;
 }

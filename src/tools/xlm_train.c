@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define XLM_JOB_PART "objective, by its name or the path of its module"
+#include "job/rank_inputs.h"
 #include "program/job_program.h"
 #include "run/check_gradients.h"
 #include "run/dev_translations.h"
@@ -184,6 +185,8 @@ static bool run(const xlm_comm *comm, void *data, xlm_run_options options, bool 
     const work *w = data;
     uint64_t digest = 0;
     GError *failure = NULL;
+    if (!xlm_rank_inputs_check(comm, w->job->text, w->job->train.corpus, xlm_corpus_sizes_digest(w->corpus), error))
+        return false;
     if (comm->rank == 0)
         xlm_corpus_text_digest(w->corpus, &digest, &failure);
     if (!xlm_comm_agree_on(comm, failure, error))

@@ -31,6 +31,24 @@ done
 expect 64 '^xlm_train: XLM_KERNELS=foo: .*portable' ranks 2 sh -c \
     '[ "${OMPI_COMM_WORLD_RANK-$PMI_RANK}" != 1 ] || export XLM_KERNELS=foo; exec xlm_train job.conf'
 once XLM_KERNELS=foo
+# Ranks that read different files, as on disks of their own: another job, or another corpus of the same name.
+logged like.log xlm_prep --like corpus.h5 --mono en=text.en --mono xx=text.xx --para en-xx=text.en,text.xx -o like.h5
+for rank in 0 1; do
+    mkdir disk$rank
+    sed "s|^output = .*|output = $PWD/none|" job.conf >disk$rank/job.conf
+    ln -s ../corpus.h5 disk$rank
+done
+sed -i 's/^learning_rate = .*/learning_rate = 3e-3/' disk1/job.conf
+# shellcheck disable=SC2016 # each rank's own shell
+on_disks() { ranks 2 sh -c 'cd "disk${OMPI_COMM_WORLD_RANK-$PMI_RANK}" && exec '"$*"; }
+expect 78 '^xlm_train: rank 1, on .*another job than rank 0: \[train\] learning_rate is 0*.002 there, 0*.003 here' \
+    on_disks xlm_train job.conf
+once 'another job'
+cp disk0/job.conf disk1
+ln -sf ../like.h5 disk1/corpus.h5
+expect 65 '^xlm_train: corpus.h5: not the same on rank 1, on .* as on rank 0' on_disks xlm_train job.conf
+once 'not the same'
+[ ! -e none ] || fail "something was written"
 expect 64 '^xlm_fill: XLM_KERNELS=foo: ' env XLM_KERNELS=foo xlm_fill none.h5
 expect 0 '' env XLM_KERNELS=foo xlm_fill --help
 # wrong CODE PATTERN SED: a job file changed by a command of sed; xlm_train is run by $how.

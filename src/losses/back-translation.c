@@ -7,7 +7,8 @@
  *     L = −mean_t log p(y_t+1 | D[top]_t)
  *
  * over all tokens of y except the last, where D are the states of the decoder, which reads y and attends to the encoder's H[L] of
- * x. This is the loss of seq2seq with source x and target y. Held-out sentences are always translated greedily. */
+ * x. This is the loss of seq2seq with source x and target y. Held-out sentences are always translated greedily. Two such objectives
+ * of one stream draw other samples. */
 #include <xlm/loss.h>
 #include <xlm/search.h>
 
@@ -15,7 +16,7 @@
 #include <stdio.h>
 
 enum { ORIGINAL, SOURCE, TARGET };
-enum { DRAW_LANGUAGE }; /* numbers of xlm_pass_uniform */
+enum { DRAW_LANGUAGE, DRAW_SEED }; /* numbers of xlm_pass_uniform */
 
 struct back_translation {
     char **source_languages;
@@ -161,6 +162,13 @@ static int32_t count_words(const xlm_text *text, int32_t sequence)
     return n;
 }
 
+/* Of the samples of this objective: draws of a search know the step and the sentence, but not who asks. */
+static uint64_t search_seed(const xlm_loss *self, const xlm_pass *pass)
+{
+    const double drawn = xlm_pass_uniform(pass, (xlm_row_key){0}, DRAW_SEED);
+    return self->setup->seed ^ (uint64_t)(drawn * 4294967296.0);
+}
+
 static const xlm_search_result *translate(const xlm_loss *self, xlm_tape *tape, const xlm_pass *pass, const int32_t *languages)
 {
     const struct back_translation *b = self->state;
@@ -173,7 +181,7 @@ static const xlm_search_result *translate(const xlm_loss *self, xlm_tape *tape, 
         keys[s] = text->keys[text->offsets[s]];
     }
     const xlm_search_options options = {.beam = 1, .length_penalty = 1, .temperature = pass->held_out ? 0 : b->temperature,
-                                        .top_k = b->top_k, .seed = self->setup->seed, .step = (uint64_t)pass->step};
+                                        .top_k = b->top_k, .seed = search_seed(self, pass), .step = (uint64_t)pass->step};
     const xlm_search_input input = {.sentences = text->sequences, .memory = original->states, .memory_offsets = text->offsets,
                                     .languages = languages, .max_tokens = longest, .keys = keys};
     return xlm_search(pass->model, tape, text->specials, &options, &input);

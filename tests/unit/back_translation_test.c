@@ -43,16 +43,18 @@ static const char *const smooth[] = {"source_languages=bb,aa", "label_smoothing=
 static const char *const sampled[] = {"source_languages=aa,bb", "temperature=1", NULL};
 static const char *const of_top[] = {"source_languages=aa,bb", "temperature=1", "top_k=1", NULL};
 
-static struct hosted_job job_of(const xlm_batch *of, const char *const *options)
+static struct hosted_job job_named(const char *name, const xlm_batch *of, const char *const *options)
 {
     static const char *const components[] = {"aa", "bb", NULL};
     struct hosted_job job = {.batch = of, .languages = true, .decoder_layers = 2, .positions = POSITIONS,
                              .own_embeddings = options == smooth, .stream = {.name = "text", .components = components}};
-    add_objective(&job, "back", &xlm_loss_back_translation, options);
+    add_objective(&job, name, &xlm_loss_back_translation, options);
     if (!open_job(&job))
         fail_msg("%s", job.message);
     return job;
 }
+
+static struct hosted_job job_of(const xlm_batch *of, const char *const *options) { return job_named("back", of, options); }
 
 /* ---- by hand ---- */
 
@@ -157,11 +159,11 @@ static void test_greedy(void **state)
     assert_true(ended > 5 && cut > 5); /* there were such translations */
 }
 
-/* What label makes of these sentences, as text. */
-static char *made_of(const char *const *options, int32_t first, int32_t n, int64_t step, bool held_out)
+/* What label of an objective of this name makes of these sentences, as text. */
+static char *made_by(const char *name, const char *const *options, int32_t first, int32_t n, int64_t step, bool held_out)
 {
     const xlm_batch of = batch_of(first, n);
-    struct hosted_job job = job_of(&of, options);
+    struct hosted_job job = job_named(name, &of, options);
     xlm_pass_input input = job_input(&job, 0, 1);
     input.step = step;
     input.held_out = held_out;
@@ -176,7 +178,12 @@ static char *made_of(const char *const *options, int32_t first, int32_t n, int64
     return g_string_free(made, FALSE);
 }
 
-/* A sample depends on the step and on the sentence, not on the other sentences; held-out text has none. */
+static char *made_of(const char *const *options, int32_t first, int32_t n, int64_t step, bool held_out)
+{
+    return made_by("back", options, first, n, step, held_out);
+}
+
+/* A sample depends on the objective, the step and the sentence, not on the other sentences; held-out text has none. */
 static void test_samples(void **state)
 {
     (void)state;
@@ -184,8 +191,11 @@ static void test_samples(void **state)
     g_autofree char *later = made_of(sampled, 0, SENTENCES, 6, false), *most = made_of(greedy, 0, SENTENCES, 5, false);
     g_autofree char *held = made_of(sampled, 0, SENTENCES, 5, true), *one = made_of(of_top, 0, SENTENCES, 5, false);
     g_autofree char *begin = made_of(sampled, 0, 1, 5, false), *rest = made_of(sampled, 1, SENTENCES - 1, 5, false);
-    g_autofree char *parts = g_strconcat(begin, rest, NULL);
+    g_autofree char *parts = g_strconcat(begin, rest, NULL), *other = made_by("more", sampled, 0, SENTENCES, 5, false);
+    g_autofree char *other_most = made_by("more", greedy, 0, SENTENCES, 5, false);
     assert_string_equal(all, again);
+    assert_string_not_equal(all, other);
+    assert_string_equal(most, other_most);
     assert_string_equal(all, parts);
     assert_string_not_equal(all, later);
     assert_string_not_equal(all, most);

@@ -61,7 +61,7 @@ xlm_var *xlm_cosine(xlm_tape *tape, xlm_var *a, xlm_var *b)
     for (int64_t i = 0; i < n; i++) {
         const xlm_real *left = a->value + i * d, *right = b->value + i * d;
         const double norm_a = sqrt(kernel->dot(d, left, left)), norm_b = sqrt(kernel->dot(d, right, right));
-        const bool good = norm_a >= SMALLEST && norm_b >= SMALLEST;
+        const bool good = (norm_a >= SMALLEST && norm_b >= SMALLEST) || isnan(norm_a) || isnan(norm_b); /* NaN stays NaN */
         y->value[i] = good ? (xlm_real)(kernel->dot(d, left, right) / (norm_a * norm_b)) : 0;
         s->norms[2 * i] = good ? (xlm_real)norm_a : 0;
         s->norms[2 * i + 1] = good ? (xlm_real)norm_b : 0;

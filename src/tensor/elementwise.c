@@ -150,12 +150,12 @@ static void map_backward(const struct map_state *s, pass_elements *pass)
         pass(MIN(BLOCK, n - i), y + i, dy + i, dx.at + i, dx.add);
 }
 
-/* The gradient passes where the result is above 0. */
+/* The gradient passes where the result is above 0, or not a number. */
 static void pass_relu(int64_t n, const xlm_real *y, const xlm_real *dy, xlm_real *dx, bool add)
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        const xlm_real passed = y[i] > 0 ? dy[i] : 0;
+        const xlm_real passed = y[i] <= 0 ? 0 : dy[i];
         dx[i] = add ? dx[i] + passed : passed;
     }
 }
@@ -168,7 +168,7 @@ xlm_var *xlm_relu(xlm_tape *tape, xlm_var *x)
     const int64_t n = xlm_var_has_numbers(y) ? x->rows * x->cols : 0;
 #pragma omp parallel for simd schedule(static) if (parallel : n > XLM_PARALLEL)
     for (int64_t i = 0; i < n; i++)
-        y->value[i] = x->value[i] > 0 ? x->value[i] : 0;
+        y->value[i] = x->value[i] <= 0 ? 0 : x->value[i]; /* what is not a number stays so */
     return y;
 }
 

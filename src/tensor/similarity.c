@@ -101,7 +101,7 @@ void xlm_similarity_transport(const xlm_transport *transport, int64_t n, int64_t
     double *k = g_new(double, MAX(n * m, 1)), *u = g_new(double, MAX(n, 1)), *v = g_new(double, MAX(m, 1));
     const bool plain = transport->regularisation == 1;
     for (int64_t e = 0; e < n * m; e++) {
-        k[e] = fmax(transport->epsilon, (double)s[e]);
+        k[e] = (double)s[e] <= transport->epsilon ? transport->epsilon : (double)s[e]; /* NaN stays NaN */
         if (!plain)
             k[e] = log(k[e]) / transport->regularisation;
     }

@@ -221,6 +221,28 @@ static void test_two_inputs(void **state)
     }
 }
 
+/* What is not a number stays so, and its gradient too; 0 and less are 0 without a sign. */
+static void test_not_a_number(void **state)
+{
+    (void)state;
+    xlm_parameters *p = gradient_inputs("a", 3, 5, "b", 3, 5, NULL);
+    double gradient[32] = {0}, *a = xlm_parameters_values(p);
+    a[0] = NAN;
+    a[5] = -0.0;
+    memset(a + 16, 0, 5 * sizeof(double)); /* the first row of b */
+    xlm_tape *tape = xlm_tape_new(p);
+    xlm_tape_begin(tape, gradient, true, 1, 1);
+    const xlm_var *y = xlm_relu(tape, in(tape, "a")), *z = cosine(tape, NULL);
+    assert_true(isnan(y->value[0]) && y->value[5] == 0 && !signbit(y->value[5]));
+    assert_true(isnan(z->value[0]) && isfinite(z->value[1]) && isfinite(z->value[2]));
+    xlm_tape_begin(tape, gradient, true, 1, 1);
+    xlm_tape_seed(tape, xlm_mean(tape, cosine(tape, NULL)), 1);
+    xlm_tape_backward(tape);
+    assert_true(isnan(gradient[1]) && isfinite(gradient[6]));
+    xlm_tape_free(tape);
+    xlm_parameters_free(p);
+}
+
 static void test_cosine_of_zero(void **state)
 {
     (void)state;
@@ -454,6 +476,7 @@ int main(void)
         cmocka_unit_test(test_linear),      cmocka_unit_test(test_layer_norm),     cmocka_unit_test(test_elementwise),
         cmocka_unit_test(test_gelu),         cmocka_unit_test(test_residual_norm),
         cmocka_unit_test(test_mean_of_many), cmocka_unit_test(test_two_inputs),    cmocka_unit_test(test_cosine_of_zero),
+        cmocka_unit_test(test_not_a_number),
         cmocka_unit_test(test_rows),        cmocka_unit_test(test_networks),       cmocka_unit_test(test_own_operator),
         cmocka_unit_test(test_stack),
     };

@@ -137,6 +137,17 @@ static void powers_beyond_double(void **state)
     assert_near((double)tiny[0] + (double)tiny[2], 1, TOLERANCE);
 }
 
+/* What is not a number does not become ε. */
+static void not_a_number(void **state)
+{
+    (void)state;
+    for (int plain = 0; plain < 2; plain++) {
+        xlm_real s[] = {1, (xlm_real)NAN, 2, 1};
+        xlm_similarity_transport(&(xlm_transport){.epsilon = .25, .regularisation = plain ? 1 : .5, .iterations = 2}, 2, 2, s);
+        assert_true(isnan(s[1]));
+    }
+}
+
 /* Products of 0 and less are ε. With K = [1 ε; ε 1] rows and columns add up to the same, so A* = K / (1 + ε). */
 static void min_similarity(void **state)
 {
@@ -273,6 +284,7 @@ int main(void)
         cmocka_unit_test(transport_of_3_by_4),
         cmocka_unit_test(powers_beyond_double),
         cmocka_unit_test(min_similarity),
+        cmocka_unit_test(not_a_number),
         cmocka_unit_test(filter_of_3_by_4),
         cmocka_unit_test(itermax_of_3_by_4),
         cmocka_unit_test(linked_to_others),

@@ -238,7 +238,7 @@ static bool ask(const xlm_answer_text *text, guint number, guint of, const xlm_a
         g_array_append_val(a->windows, w);
     }
     seen->several += a->windows->len > 1;
-    seen->unanswerable += other->answers == 0;
+    seen->unanswerable += other->answers == 0 && !other->unknown;
     seen->lost += other->answers > 0 && !whole;
     return true;
 }

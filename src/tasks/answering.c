@@ -112,6 +112,7 @@ static bool choose_rules(const struct answering *answering, const xlm_question_s
 static void *answering_read(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error)
 {
     xlm_answer_text *text = xlm_answer_text_new();
+    text->questions->unanswered = ((const struct answering *)self->state)->of.unlabelled;
     for (int64_t i = 0; i < n; i++) {
         xlm_answer_rules rules;
         if (!xlm_question_text_read(text->questions, sources[i].path, sources[i].name, sources[i].language, error) ||
@@ -125,6 +126,14 @@ static void *answering_read(const xlm_loss *self, const xlm_task_source *sources
 }
 
 static void answering_read_free(void *text) { xlm_answer_text_free(text); }
+
+static xlm_task_items answering_items(const void *text)
+{
+    xlm_task_items items = {.all = ((const xlm_answer_text *)text)->questions->questions->len, .what = "questions"};
+    for (guint q = 0; q < items.all; q++)
+        items.gold += !xlm_answer_text_question(text, q)->unknown;
+    return items;
+}
 
 static bool answering_encode(const xlm_loss *self, void *text, const xlm_task_encoder *encoder, xlm_examples *examples,
                              GString *description, GError **error)
@@ -168,11 +177,13 @@ static GPtrArray *candidates_of(const xlm_loss *self, const xlm_answer_text *tex
     return all;
 }
 
-/* Append a result for each question. */
+/* Append a result for each question whose answers are known. */
 static void append_results(const xlm_loss *self, const xlm_answer_text *text, const double *predictions, GArray *results)
 {
     g_autoptr(GPtrArray) all = candidates_of(self, text, predictions);
     for (guint q = 0; q < all->len; q++) {
+        if (xlm_answer_text_question(text, q)->unknown)
+            continue;
         const xlm_answer_result result = xlm_answer_text_result(text, q, all->pdata[q]);
         g_array_append_val(results, result);
     }
@@ -315,6 +326,7 @@ const xlm_task xlm_task_answering = {
     .plain_head = true,
     .read = answering_read,
     .read_free = answering_read_free,
+    .items = answering_items,
     .encode = answering_encode,
     .width = answering_width,
     .predict = answering_predict,

@@ -116,7 +116,8 @@ static void report_file(const xlm_labelled_file *file)
 static void *classification_read(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error)
 {
     const struct classification *c = self->state;
-    const xlm_labelled_options options = {.columns = c->columns, .leave_out_empty = c->empty == LEAVE_OUT};
+    const xlm_labelled_options options = {.columns = c->columns, .leave_out_empty = c->empty == LEAVE_OUT,
+                                          .unlabelled = c->of.unlabelled};
     xlm_labelled_text *text = xlm_labelled_text_new();
     for (int64_t i = 0; i < n; i++) {
         if (!xlm_labelled_text_read(text, sources[i].path, sources[i].name, sources[i].language, &options, error)) {
@@ -129,6 +130,15 @@ static void *classification_read(const xlm_loss *self, const xlm_task_source *so
 }
 
 static void classification_read_free(void *text) { xlm_labelled_text_free(text); }
+
+static xlm_task_items classification_items(const void *pointer)
+{
+    const xlm_labelled_text *text = pointer;
+    xlm_task_items items = {.all = text->items->len, .what = "items"};
+    for (guint i = 0; i < text->items->len; i++)
+        items.gold += item_at(text, i)->label != NULL;
+    return items;
+}
 
 static char **classification_labels(const xlm_loss *self, const void *pointer, GError **error)
 {
@@ -221,7 +231,7 @@ static void truncate_pair(int64_t room, const GArray *const *ids, guint sides, g
  * class. */
 static bool add_example(encoding *e, const xlm_labelled_item *first, const xlm_labelled_item *second, GError **error)
 {
-    const int32_t target = xlm_names_find(e->labels, first->label);
+    const int32_t target = first->label != NULL ? xlm_names_find(e->labels, first->label) : 0;
     const guint sides = first->sentence[1] != NULL ? 2 : 1;
     const int64_t between = sides > 1 ? e->task->separators : 0, room = e->encoder->length - 2 - between;
     const int32_t language[2] = {MAX(xlm_labelled_file_of(e->text, first)->language, 0),
@@ -415,14 +425,16 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
 {
     const struct classification *c = self->state;
     const xlm_labelled_text *text = pointer;
-    const int64_t n = text->items->len, classes = c->of.classes;
-    g_autofree int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
+    const int64_t all = text->items->len, classes = c->of.classes;
+    g_autofree int32_t *gold = g_new(int32_t, all), *predicted = g_new(int32_t, all); /* of the n items that have a label */
     g_autoptr(GHashTable) labels = xlm_names_index(c->of.labels, classes);
-    int64_t right = 0, counted = 0;
+    int64_t n = 0, right = 0, counted = 0;
     double f1 = 0;
-    for (int64_t i = 0; i < n; i++) {
-        gold[i] = xlm_names_find(labels, item_at(text, i)->label);
-        predicted[i] = most_probable(predictions + i * classes, classes);
+    for (int64_t i = 0; i < all; i++) {
+        if (item_at(text, i)->label == NULL)
+            continue;
+        gold[n] = xlm_names_find(labels, item_at(text, i)->label);
+        predicted[n++] = most_probable(predictions + i * classes, classes);
     }
     g_autofree xlm_task_row *row = xlm_task_count(classes, n, gold, predicted);
     for (int64_t k = 0; k < classes; k++) {
@@ -448,7 +460,8 @@ static void append_column(GString *out, const char *text)
         g_string_append_c(out, strchr("\t\r\n", *text) != NULL ? ' ' : *text);
 }
 
-/* Print a table with a header: id (or number of the line), gold, predicted, the probability of each class, the sentences. */
+/* Print a table with a header: id (or number of the line), gold (empty where there is none), predicted, the probability of each
+ * class, the sentences. */
 static void classification_print(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const struct classification *c = self->state;
@@ -463,7 +476,8 @@ static void classification_print(const xlm_loss *self, const void *pointer, cons
             g_string_append(out, item->id);
         else
             g_string_append_printf(out, "%" G_GINT64_FORMAT, item->line);
-        g_string_append_printf(out, "\t%s\t%s", item->label, c->of.labels[most_probable(predictions, c->of.classes)]);
+        g_string_append_printf(out, "\t%s\t%s", item->label != NULL ? item->label : "",
+                               c->of.labels[most_probable(predictions, c->of.classes)]);
         for (int64_t k = 0; k < c->of.classes; k++)
             g_string_append_printf(out, "\t%.6f", predictions[k]);
         for (int side = 0; side < 2 && item->sentence[side] != NULL; side++)
@@ -485,6 +499,7 @@ const xlm_task xlm_task_classification = {
     },
     .read = classification_read,
     .read_free = classification_read_free,
+    .items = classification_items,
     .labels = classification_labels,
     .encode = classification_encode,
     .width = classification_width,

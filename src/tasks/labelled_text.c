@@ -145,21 +145,22 @@ static bool add_item(reader *r, const char *const *value, GError **error)
     if (is_foreign(r, value[LANGUAGE]))
         return true;
     const int64_t row = r->rows++;
-    if (g_strcmp0(r->naming.name[LABEL], "gold_label") == 0 && strcmp(value[LABEL], "-") == 0) {
+    const bool labelled = value[LABEL] != NULL && !is_blank(value[LABEL]);
+    if (labelled && g_strcmp0(r->naming.name[LABEL], "gold_label") == 0 && strcmp(value[LABEL], "-") == 0) {
         r->file.unlabelled++;
         return true;
     }
     const int sentences = has_second(r) ? 2 : 1;
     for (int v = LABEL; v < FIRST + sentences; v++)
-        if (is_blank(value[v])) {
+        if (v == LABEL ? !labelled && !r->options->unlabelled : is_blank(value[v])) {
             r->file.empty++;
             return r->options->leave_out_empty ||
                    refuse(r, error, "the %s is empty; fill it in, or leave such lines out with empty = leave_out",
                           what_is(r, v));
         }
     GStringChunk *strings = r->text->strings;
-    xlm_labelled_item item = {.label = g_string_chunk_insert_const(strings, label_of(r, value[LABEL])), .row = row,
-                              .line = r->line, .file = (int32_t)r->text->files->len};
+    xlm_labelled_item item = {.label = labelled ? g_string_chunk_insert_const(strings, label_of(r, value[LABEL])) : NULL,
+                              .row = row, .line = r->line, .file = (int32_t)r->text->files->len};
     if (r->text->items->len > 0 && (g_array_index(r->text->items, xlm_labelled_item, 0).sentence[1] != NULL) != (sentences == 2))
         return refuse(r, error, "%s, where the files before have %s", sentences == 2 ? "two sentences" : "one sentence",
                       sentences == 2 ? "one" : "two");
@@ -188,22 +189,27 @@ static const char *find_name(const reader *r, const char *name, bool of_language
     return has(data, longer) ? g_string_chunk_insert_const(r->text->strings, longer) : NULL;
 }
 
-static bool try_naming(reader *r, const naming *tried, bool of_language, has_name *has, const void *data)
+/* bare: the label may be absent. */
+static bool try_naming(reader *r, const naming *tried, bool of_language, bool bare, has_name *has, const void *data)
 {
     naming found = {{NULL}};
     for (int v = 0; v < NEEDED && tried->name[v] != NULL; v++)
-        if ((found.name[v] = find_name(r, tried->name[v], of_language && v != LABEL, has, data)) == NULL)
-            return false;
+        if ((found.name[v] = find_name(r, tried->name[v], of_language && v != LABEL, has, data)) == NULL) {
+            if (!bare || v != LABEL)
+                return false;
+            found.name[v] = r->json ? tried->name[v] : NULL; /* another object may have it */
+        }
     r->naming = found;
     return true;
 }
 
-/* Choose the first naming that the file has. */
-static bool choose_naming(reader *r, has_name *has, const void *data)
+/* Choose the first naming that the file has, or, if the label may be absent, has but for the label. */
+static bool choose_naming(reader *r, bool unlabelled, has_name *has, const void *data)
 {
-    for (guint i = 0; i < G_N_ELEMENTS(namings); i++)
-        if (try_naming(r, &namings[i], false, has, data) || try_naming(r, &namings[i], true, has, data))
-            return true;
+    for (int bare = 0; bare <= unlabelled; bare++)
+        for (guint i = 0; i < G_N_ELEMENTS(namings); i++)
+            if (try_naming(r, &namings[i], false, bare, has, data) || try_naming(r, &namings[i], true, bare, has, data))
+                return true;
     return false;
 }
 
@@ -216,12 +222,12 @@ static bool choose_names(reader *r, has_name *has, const void *data, GError **er
     if (asked != NULL) {
         const naming wanted = {{asked[0], asked[1], asked[2]}};
         for (int v = 0; v < NEEDED && asked[v] != NULL; v++)
-            if (!has(data, asked[v]))
+            if (!has(data, asked[v]) && !(v == LABEL && r->options->unlabelled))
                 return xlm_error_set(error, EX_CONFIG, "%s:%" G_GINT64_FORMAT ": columns asks for \"%s\", which is not there",
                                      r->file.path, r->line, asked[v]);
-        return try_naming(r, &wanted, false, has, data);
+        return try_naming(r, &wanted, false, r->options->unlabelled, has, data);
     }
-    return choose_naming(r, has, data) ||
+    return choose_naming(r, r->options->unlabelled, has, data) ||
            refuse(r, error, "%s lacks columns of a label and of sentences; %s", r->json ? "the first object" : "the header",
                   known_forms);
 }
@@ -229,8 +235,9 @@ static bool choose_names(reader *r, has_name *has, const void *data, GError **er
 static void describe(reader *r, const char *what)
 {
     g_autoptr(GString) form = g_string_new(what);
-    for (int v = 0; v < NEEDED && r->naming.name[v] != NULL; v++)
-        g_string_append_printf(form, "%s%s", v > 0 ? ", " : " ", r->naming.name[v]);
+    for (int v = 0; v < NEEDED; v++)
+        if (r->naming.name[v] != NULL)
+            g_string_append_printf(form, "%s%s", form->len > strlen(what) ? ", " : " ", r->naming.name[v]);
     r->file.form = g_string_chunk_insert_const(r->text->strings, form->str);
 }
 
@@ -259,15 +266,27 @@ static bool asks_for_numbers(const reader *r, int *column)
     return all;
 }
 
+/* Is the first line a header without a label? A class may be called "sentence", so one such name alone is none. */
+static bool is_bare_header(reader *r)
+{
+    bool more = r->columns == 1;
+    for (guint i = 0; i < G_N_ELEMENTS(id_names) && !more; i++)
+        more = find_column(r, id_names[i]) >= 0;
+    if (choose_naming(r, true, has_column, r) && (more || r->naming.name[SECOND] != NULL))
+        return true;
+    r->naming = (naming){{NULL}};
+    return false;
+}
+
 /* Is the first line a header? */
-static bool is_header(const reader *r)
+static bool is_header(reader *r)
 {
     static const char *const names[] = {"gold_label", "label", "sentence1", "sentence2", "premise", "hypo", "hypothesis",
                                         "is_duplicate", "question1", "#1 String"};
     for (guint i = 0; i < G_N_ELEMENTS(names); i++)
         if (find_column(r, names[i]) >= 0)
             return true;
-    return r->options->columns != NULL;
+    return r->options->columns != NULL || (r->options->unlabelled && is_bare_header(r));
 }
 
 /* Determine the columns by the first line. [out] taken: it was a header. */
@@ -286,17 +305,19 @@ static bool begin_table(reader *r, bool *taken, GError **error)
         column[ID] = find_column(r, r->id_name);
         describe(r, "columns");
     } else if (numbers) {
-        if (choose_naming(r, has_column, r))
+        if (choose_naming(r, false, has_column, r))
             return refuse(r, error, "it has a header; let columns name its columns, instead of numbers");
         r->file.form = "columns by their numbers";
     } else {
-        if (r->columns != 2 && r->columns != 3)
+        const guint sentences = r->columns == 1 && r->options->unlabelled;
+        if (r->columns + sentences != 2 && r->columns != 3)
             return refuse(r, error, "%u column%s between tabs and no header; %s", r->columns, r->columns == 1 ? "" : "s",
                           known_forms);
-        for (int v = 0; v < (int)r->columns; v++)
-            column[v] = v;
+        for (guint v = sentences; v < r->columns + sentences; v++)
+            column[v] = (int)(v - sentences);
         r->file.guessed = true;
-        r->file.form = r->columns == 3 ? "lines `label<tab>sentence<tab>sentence`" : "lines `label<tab>sentence`";
+        r->file.form = r->columns == 3 ? "lines `label<tab>sentence<tab>sentence`"
+                       : r->columns == 2 ? "lines `label<tab>sentence`" : "lines `sentence`";
     }
     memcpy(r->column, column, sizeof column);
     return true;
@@ -382,7 +403,8 @@ static bool read_members(reader *r, const json_t *object, GError **error)
     for (int v = 0; v < VALUES; v++) {
         const json_t *member = name[v] != NULL ? json_object_get(object, name[v]) : NULL;
         value[v] = text_of(member, v == FIRST || v == SECOND, number[v]);
-        if (name[v] != NULL && value[v] == NULL && (v < NEEDED || (member != NULL && !json_is_null(member))))
+        const bool needed_here = v < NEEDED && !(v == LABEL && r->options->unlabelled);
+        if (name[v] != NULL && value[v] == NULL && (needed_here || (member != NULL && !json_is_null(member))))
             return refuse(r, error, member == NULL ? "the object has no \"%s\"" : "\"%s\" is not text but %s", name[v],
                           xlm_json_kind(member));
     }

@@ -22,7 +22,10 @@
  * The first row of this list that a file has is used; in addition, a column or member `language`, so that a file can have several
  * languages, and `pairID`, `id`, `idx` or `index`, by which translations of an item are found. If a file has no sentence1, but
  * has sentence1_xx, where xx is the requested language, this is used (myXNLI). Quotation marks are part of the text. An item
- * whose gold_label is "-", because annotators did not agree, is left out. */
+ * whose gold_label is "-", because annotators did not agree, is left out.
+ *
+ * Text that is only to be predicted may have items without a label (`unlabelled`): the label is empty, or null in JSON, or there is
+ * no column or member of it, or a file without header has sentences alone. */
 #ifndef XLM_TASKS_LABELLED_TEXT_H
 #define XLM_TASKS_LABELLED_TEXT_H
 
@@ -31,7 +34,7 @@
 #include "base/error.h"
 
 typedef struct xlm_labelled_item {
-    const char *label;
+    const char *label;       /* NULL, if that is allowed: it has none */
     const char *sentence[2]; /* UTF-8, not blank; [1] is NULL when there is one sentence */
     const char *id;          /* NULL: none */
     int32_t file;            /* number of the call that read it, from 0 */
@@ -62,6 +65,7 @@ typedef struct xlm_labelled_options {
                               their names in the header, names of members, or numbers from 1. NULL-terminated */
     bool leave_out_empty;  /* leave out items with a sentence or label without text, and, of tables with a header, lines with too
                               few columns; else they are refused */
+    bool unlabelled;       /* items without a label are allowed, and not left out */
 } xlm_labelled_options;
 
 xlm_labelled_text *xlm_labelled_text_new(void);

@@ -7,7 +7,7 @@
 
 xlm_question_text *xlm_question_text_new(void)
 {
-    xlm_question_text *text = g_new(xlm_question_text, 1);
+    xlm_question_text *text = g_new0(xlm_question_text, 1);
     text->sources = g_array_new(FALSE, FALSE, sizeof(xlm_question_source));
     text->contexts = g_array_new(FALSE, FALSE, sizeof(xlm_context));
     text->questions = g_array_new(FALSE, FALSE, sizeof(xlm_question));
@@ -184,7 +184,10 @@ static bool add_answers(reader *r, const json_t *qa, xlm_question *question, GEr
     bool impossible;
     if (!read_impossible(r, qa, &impossible, error))
         return false;
-    if (impossible && json_object_get(qa, "answers") == NULL)
+    const json_t *given = json_object_get(qa, "answers");
+    const bool none = given == NULL || (json_is_array(given) && json_array_size(given) == 0);
+    question->unknown = r->text->unanswered && !impossible && none;
+    if (question->unknown || (impossible && given == NULL))
         return true;
     const json_t *answers = member(r, qa, "answers", "an array", error);
     if (answers == NULL)
@@ -229,7 +232,7 @@ static bool add_question(reader *r, const json_t *qa, GError **error)
                       .id = g_string_chunk_insert_const(t->strings, id), .text = g_string_chunk_insert(t->strings, question)};
     if (!add_answers(r, qa, &q, error))
         return false;
-    g_array_index(t->sources, xlm_question_source, q.source).unanswerable |= q.answers == 0;
+    g_array_index(t->sources, xlm_question_source, q.source).unanswerable |= q.answers == 0 && !q.unknown;
     g_array_append_val(t->questions, q);
     r->id = NULL;
     return true;

@@ -7,7 +7,10 @@
  *     {"id": "...", "question": "...", "answers": [{"text": "...", "answer_start": 17}, ...], "is_impossible": false}]}]}]}
  *
  * answer_start counts characters (Unicode code points) of the context, from 0; the answer's text must be there. A question has no
- * answers if and only if is_impossible is true. Other keys ("title", "plausible_answers") are skipped. */
+ * answers if and only if is_impossible is true. Other keys ("title", "plausible_answers") are skipped.
+ *
+ * Text that is only to be predicted may have questions whose answers are not known (`unanswered`): "answers" is missing or empty,
+ * and is_impossible is not true. */
 #ifndef XLM_TASKS_QUESTION_TEXT_H
 #define XLM_TASKS_QUESTION_TEXT_H
 
@@ -40,7 +43,8 @@ typedef struct xlm_question {
     const char *id, *text;
     guint source, context;       /* of sources, contexts */
     guint number;                /* index in "qas" of the context */
-    guint first_answer, answers; /* index of its first answer, and their number; 0: the context does not answer it */
+    guint first_answer, answers; /* index of its first answer, and their number; 0: the context does not answer it, or */
+    bool unknown;                /* what answers it is not known */
 } xlm_question;
 
 typedef struct xlm_question_text {
@@ -50,6 +54,7 @@ typedef struct xlm_question_text {
     GArray *answers;   /* xlm_answer */
     GStringChunk *strings;
     GHashTable *ids;   /* of the questions, by language */
+    bool unanswered;   /* set before reading: questions whose answers are not known are allowed */
 } xlm_question_text;
 
 xlm_question_text *xlm_question_text_new(void);

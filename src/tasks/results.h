@@ -12,7 +12,7 @@
 
 typedef struct xlm_task_result {
     const char *language;    /* "none" for none in particular */
-    xlm_task_scores *scores; /* the loss is the last of their measures */
+    xlm_task_scores *scores; /* the loss is the last of their measures, unless some items have no gold */
 } xlm_task_result;
 
 typedef struct xlm_task_results {

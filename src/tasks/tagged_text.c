@@ -41,16 +41,23 @@ typedef struct reader {
 
 #define refuse(r, error, ...) xlm_error_at(error, (r)->path, (r)->line, __VA_ARGS__)
 
+/* tag: NULL if the word has none. */
 static void add_word(reader *r, const char *word, const char *tag)
 {
     const xlm_tagged_word w = {
         .word = g_string_chunk_insert(r->text->strings, word),
-        .tag = g_string_chunk_insert_const(r->text->strings, tag),
+        .tag = tag != NULL ? g_string_chunk_insert_const(r->text->strings, tag) : NULL,
         .language = r->language,
         .path = r->path,
         .line = r->line,
     };
     g_array_append_val(r->text->words, w);
+}
+
+/* Does a tag say that there is none, in text in which that is allowed? */
+static bool is_no_tag(const reader *r, const char *tag)
+{
+    return r->text->untagged && (tag == NULL || *tag == '\0' || strcmp(tag, "_") == 0);
 }
 
 static void end_sentence(reader *r)
@@ -86,11 +93,13 @@ static bool read_pair(reader *r, const char *line, GError **error)
 {
     g_auto(GStrv) fields = g_strsplit(line, "\t", -1);
     const guint n = g_strv_length(fields);
-    const bool good = (n == 2 && *fields[0] != '\0' && *fields[1] != '\0') ||
+    const char *tag = n > 1 ? fields[1] : NULL;
+    const bool none = n <= 2 && is_no_tag(r, tag);
+    const bool good = (n > 0 && *fields[0] != '\0' && ((n == 2 && *tag != '\0') || none)) ||
                       refuse(r, error, "a line must have the form `token<tab>tag`, or be empty after a sentence%s",
                              conllu_hint(r));
     if (good)
-        add_word(r, fields[0], fields[1]);
+        add_word(r, fields[0], none ? NULL : tag);
     return good;
 }
 
@@ -101,9 +110,12 @@ static bool choose_column(reader *r, GError **error)
 {
     guint64 number;
     r->tag = r->columns - 1;
-    if (strcmp(r->column, "upos") == 0)
+    if (r->text->untagged && r->columns == 1)
+        r->tag = r->columns;
+    if (strcmp(r->column, "upos") == 0 || r->tag == r->columns)
         return true;
-    if (!g_ascii_string_to_unsigned(r->column, 10, 2, r->columns, &number, NULL))
+    const guint64 last = r->columns + r->text->untagged;
+    if (!g_ascii_string_to_unsigned(r->column, 10, 2, last, &number, NULL))
         return xlm_error_set(error, EX_CONFIG, "%s: column = %s, but of its %u columns between blanks the tag is chosen by a "
                              "number, 2 to %u (by default the last)", r->path, r->column, r->columns, r->columns);
     r->tag = (guint)number - 1;
@@ -121,7 +133,7 @@ static bool read_columns(reader *r, const char *line, GError **error)
     if (first)
         r->columns = fields->len;
     bool good = true;
-    if (fields->len < 2)
+    if (fields->len < 2 && !r->text->untagged)
         good = refuse(r, error, "a line must have the form `token<tab>tag`, or columns between blanks as `token POS chunk tag`, "
                       "or be empty after a sentence%s", conllu_hint(r));
     else if (fields->len != r->columns)
@@ -129,8 +141,9 @@ static bool read_columns(reader *r, const char *line, GError **error)
                       conllu_hint(r));
     else if (first)
         good = choose_column(r, error);
+    const char *tag = good && r->tag < r->columns ? fields->pdata[r->tag] : NULL;
     if (good)
-        add_word(r, fields->pdata[0], fields->pdata[r->tag]);
+        add_word(r, fields->pdata[0], is_no_tag(r, tag) ? NULL : tag);
     return good;
 }
 
@@ -153,6 +166,8 @@ static bool read_plain(reader *r, const char *line, GError **error)
         r->begun = true;
         r->blanks = strchr(line, '\t') == NULL;
     }
+    if (r->columns == 1) /* so far there were tokens alone */
+        r->blanks = strchr(line, '\t') == NULL;
     return r->blanks ? read_columns(r, line, error) : read_pair(r, line, error);
 }
 
@@ -188,7 +203,7 @@ static bool read_key(reader *r, char *const *column, GError **error)
     const bool good = value == NULL || *value != '\0' || refuse(r, error, "%s has no value", r->column);
     r->found |= value != NULL;
     if (good)
-        add_word(r, column[XLM_CONLLU_FORM], value != NULL ? value : "O");
+        add_word(r, column[XLM_CONLLU_FORM], value == NULL ? "O" : is_no_tag(r, value) ? NULL : value);
     return good;
 }
 
@@ -198,10 +213,11 @@ static bool read_conllu_word(reader *r, const xlm_conllu_word *word, GError **er
     if (r->key)
         return read_key(r, word->column, error);
     const char *tag = word->column[strcmp(r->column, "upos") == 0 ? XLM_CONLLU_UPOS : XLM_CONLLU_XPOS];
-    if (strcmp(tag, "_") == 0)
+    const bool none = is_no_tag(r, tag);
+    if (strcmp(tag, "_") == 0 && !none)
         return refuse(r, error, "\"%s\" has no %s; column = NAME names another column",
                       word->column[XLM_CONLLU_FORM], r->column);
-    add_word(r, word->column[XLM_CONLLU_FORM], tag);
+    add_word(r, word->column[XLM_CONLLU_FORM], none ? NULL : tag);
     return true;
 }
 
@@ -224,10 +240,10 @@ static bool read_sentences(reader *r, GError **error)
 
 /* ---- IOB1 ---- */
 
-/* The type of the span of a tag: "" for O, NULL if the tag is not one of spans. */
+/* The type of the span of a tag: "" for O and no tag, NULL if the tag is not one of spans. */
 static const char *type_of(const char *tag)
 {
-    if (strcmp(tag, "O") == 0)
+    if (tag == NULL || strcmp(tag, "O") == 0)
         return "";
     return (*tag == 'B' || *tag == 'I') && tag[1] == '-' ? tag + 2 : NULL;
 }
@@ -242,8 +258,8 @@ static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
         const char *tag = g_array_index(text->words, xlm_tagged_word, i).tag, *type = type_of(tag);
         const guint end = g_array_index(text->ends, guint, sentence);
         const bool goes_on = type != NULL && strcmp(type, before) == 0;
-        bio = type == NULL || (*tag == 'B' && !goes_on);
-        if (*tag == 'I' && !goes_on)
+        bio = type == NULL || (tag != NULL && *tag == 'B' && !goes_on);
+        if (tag != NULL && *tag == 'I' && !goes_on)
             g_array_append_val(wrong, i);
         before = bio || i + 1 == end ? "" : type;
         sentence += i + 1 == end;
@@ -258,6 +274,13 @@ static void rewrite_tags(xlm_tagged_text *text, guint word, guint sentence)
 
 /* ---- all ---- */
 
+/* Take the tags from all words after the first n. */
+static void take_tags(xlm_tagged_text *text, guint n)
+{
+    for (guint i = n; i < text->words->len; i++)
+        g_array_index(text->words, xlm_tagged_word, i).tag = NULL;
+}
+
 static bool read_all(reader *r, GError **error)
 {
     const guint before = r->text->words->len, sentences = r->text->ends->len;
@@ -266,7 +289,10 @@ static bool read_all(reader *r, GError **error)
     end_sentence(r);
     if (r->text->words->len == before)
         return xlm_error_set(error, EX_DATAERR, "%s: there is no word in it", r->path);
-    if (r->conllu && r->key && !r->found)
+    const bool keyless = r->conllu && r->key && !r->found;
+    if (keyless && r->text->untagged)
+        take_tags(r->text, before);
+    else if (keyless)
         return xlm_error_set(error, EX_DATAERR, "%s: no word has %s=... in FEATS or MISC; column is upos, xpos or such a key",
                              r->path, r->column);
     rewrite_tags(r->text, before, sentences);

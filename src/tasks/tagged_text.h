@@ -14,6 +14,10 @@
  * after another span of its type), as in CoNLL-2003's English and German, they are rewritten as BIO. A file is IOB1 if some span
  * begins with I-, and none begins with B- except directly after another span of its type.
  *
+ * Text that is only to be predicted may have words without a tag (`untagged`): `_` in CoNLL-U, and in other files a tag that is
+ * empty, missing or `_`; a CoNLL-U file in which no word has the key; and files whose lines are only the token, or lack the last
+ * column (`column` is one more than they have).
+ *
  * All files may be compressed (text/lines.h). */
 #ifndef XLM_TASKS_TAGGED_TEXT_H
 #define XLM_TASKS_TAGGED_TEXT_H
@@ -23,7 +27,7 @@
 #include "base/error.h"
 
 typedef struct xlm_tagged_word {
-    const char *word, *tag; /* UTF-8 */
+    const char *word, *tag; /* UTF-8; a tag may be NULL in text that may be untagged: the word has none */
     int language;           /* id of the file's language; -1: none in particular */
     const char *path;
     int64_t line;
@@ -35,6 +39,7 @@ typedef struct xlm_tagged_text {
     GStringChunk *strings;
     int64_t document_lines; /* number of lines with -DOCSTART- */
     int64_t rewritten;      /* number of files whose tags were IOB1 */
+    bool untagged;          /* set before reading: words without a tag are allowed */
 } xlm_tagged_text;
 
 xlm_tagged_text *xlm_tagged_text_new(void);

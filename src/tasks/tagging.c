@@ -114,6 +114,7 @@ static void *tagging_read(const xlm_loss *self, const xlm_task_source *sources, 
 {
     const struct tagging *tagging = self->state;
     xlm_tagged_text *text = xlm_tagged_text_new();
+    text->untagged = tagging->of.unlabelled;
     for (int64_t i = 0; i < n; i++)
         if (!xlm_tagged_text_read(text, sources[i].path, sources[i].language,
                                   tagging->column != NULL ? tagging->column : "upos", error)) {
@@ -125,12 +126,27 @@ static void *tagging_read(const xlm_loss *self, const xlm_task_source *sources, 
 
 static void tagging_read_free(void *text) { xlm_tagged_text_free(text); }
 
+static const xlm_tagged_word *word_at(const xlm_tagged_text *text, guint i)
+{
+    return &g_array_index(text->words, xlm_tagged_word, i);
+}
+
+static xlm_task_items tagging_items(const void *pointer)
+{
+    const xlm_tagged_text *text = pointer;
+    xlm_task_items items = {.all = text->words->len, .what = "words"};
+    for (guint i = 0; i < text->words->len; i++)
+        items.gold += word_at(text, i)->tag != NULL;
+    return items;
+}
+
 /* The tags of a text that are not among the labels, sorted, none twice. g_strfreev. */
 static char **other_tags(const xlm_task_state *of, const xlm_tagged_text *text)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < text->words->len; i++)
-        g_hash_table_add(seen, (char *)g_array_index(text->words, xlm_tagged_word, i).tag);
+        if (word_at(text, i)->tag != NULL)
+            g_hash_table_add(seen, (char *)word_at(text, i)->tag);
     for (int64_t c = 0; c < of->classes; c++)
         g_hash_table_remove(seen, of->labels[c]);
     return xlm_task_names(seen);
@@ -212,7 +228,7 @@ static bool encode_sentence(GHashTable *labels, const xlm_task_encoder *encoder,
         for (guint k = 0; k < ids->len; k++) {
             xlm_examples_add(examples, g_array_index(ids, int32_t, k), language, 0);
             if (k == 0)
-                xlm_examples_predict(examples, xlm_names_find(labels, words[i].tag));
+                xlm_examples_predict(examples, words[i].tag != NULL ? xlm_names_find(labels, words[i].tag) : -1);
         }
         tokens += ids->len;
     }
@@ -226,23 +242,24 @@ static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_t
     const xlm_tagged_word *first = NULL;
     int64_t words = 0;
     for (guint i = 0; i < text->words->len; i++) {
-        const xlm_tagged_word *word = &g_array_index(text->words, xlm_tagged_word, i);
-        if (xlm_names_find(labels, word->tag) >= 0)
+        const xlm_tagged_word *word = word_at(text, i);
+        if (word->tag == NULL || xlm_names_find(labels, word->tag) >= 0)
             continue;
         words++;
         first = first != NULL ? first : word;
     }
     if (words == 0)
         return true;
-    if (words == text->words->len) {
+    const int64_t gold = tagging_items(text).gold;
+    if (words == gold) {
         g_autofree char *known = xlm_names_some(of->labels);
         return xlm_error_at(error, first->path, first->line, "neither the tag \"%s\" (of \"%s\") nor any other of this text is in "
                             "the training text, which has %s; is it the same tag set and column?", first->tag, first->word, known);
     }
     g_auto(GStrv) others = other_tags(of, text);
     g_autofree char *list = xlm_names_some(others);
-    xlm_log_warn("tags that the training text does not have count as wrong: %" G_GINT64_FORMAT " of %u words, with %s (first at "
-                 "%s:%" G_GINT64_FORMAT ")", words, text->words->len, list, first->path, first->line);
+    xlm_log_warn("tags that the training text does not have count as wrong: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+                 " words, with %s (first at %s:%" G_GINT64_FORMAT ")", words, gold, list, first->path, first->line);
     return true;
 }
 
@@ -300,8 +317,10 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
 {
     const struct tagging *tagging = self->state;
     const xlm_tagged_text *text = pointer;
-    const guint n = text->words->len;
-    g_autofree int32_t *gold = g_new(int32_t, n), *predicted = g_new(int32_t, n);
+    const guint all = text->words->len, sentences = text->ends->len;
+    g_autofree int32_t *gold = g_new(int32_t, all), *predicted = g_new(int32_t, all); /* of the n words that have a tag */
+    g_autofree uint32_t *ends = g_new(uint32_t, sentences);
+    guint n = 0;
     g_auto(GStrv) others = other_tags(&tagging->of, text);
     g_autoptr(GPtrArray) labels = g_ptr_array_new(); /* those of the model, then the other tags of the text */
     for (int64_t c = 0; c < tagging->of.classes; c++)
@@ -311,16 +330,18 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
     const int64_t classes = labels->len;
     g_autoptr(GHashTable) index = xlm_names_index((char *const *)labels->pdata, classes);
     int64_t unseen = 0;
-    for (guint i = 0; i < n; i++) {
-        gold[i] = xlm_names_find(index, g_array_index(text->words, xlm_tagged_word, i).tag);
-        predicted[i] = (int32_t)predictions[i * WIDTH + TAG];
-        unseen += gold[i] >= tagging->of.classes;
-    }
+    for (guint s = 0, i = 0; s < sentences; ends[s++] = n)
+        for (; i < g_array_index(text->ends, guint, s); i++) {
+            if (word_at(text, i)->tag == NULL)
+                continue;
+            gold[n] = xlm_names_find(index, word_at(text, i)->tag);
+            predicted[n] = (int32_t)predictions[i * WIDTH + TAG];
+            unseen += gold[n++] >= tagging->of.classes;
+        }
     g_ptr_array_add(labels, NULL);
     const xlm_tag_pairs pairs = {
-        .words = n, .sentences = text->ends->len, .gold = gold, .predicted = predicted,
-        .ends = (const uint32_t *)(const void *)text->ends->data, .labels = (char *const *)labels->pdata, .classes = classes,
-        .bio = xlm_tags_are_bio(tagging->of.labels),
+        .words = n, .sentences = sentences, .gold = gold, .predicted = predicted, .ends = ends,
+        .labels = (char *const *)labels->pdata, .classes = classes, .bio = xlm_tags_are_bio(tagging->of.labels),
     };
     xlm_tag_scores(&pairs, scores);
     xlm_task_scores_confuse(scores, pairs.labels, n, gold, predicted);
@@ -329,16 +350,17 @@ static void tagging_score(const xlm_loss *self, const void *pointer, const doubl
         xlm_task_scores_add(scores, "unseen_tags", (double)unseen / n, unseen);
 }
 
-/* Print lines `token<tab>gold<tab>predicted`, with an empty line after each sentence. */
+/* Print lines `token<tab>gold<tab>predicted`, with an empty line after each sentence; gold is `_` where there is none. */
 static void tagging_print(const xlm_loss *self, const void *pointer, const double *predictions, GString *out)
 {
     const struct tagging *tagging = self->state;
     const xlm_tagged_text *text = pointer;
     for (guint s = 0, i = 0; s < text->ends->len; s++) {
         for (; i < g_array_index(text->ends, guint, s); i++) {
-            const xlm_tagged_word *word = &g_array_index(text->words, xlm_tagged_word, i);
+            const char *gold = word_at(text, i)->tag;
             const int32_t tag = (int32_t)predictions[i * WIDTH + TAG];
-            g_string_append_printf(out, "%s\t%s\t%s\n", word->word, word->tag, tagging->of.labels[tag]);
+            g_string_append_printf(out, "%s\t%s\t%s\n", word_at(text, i)->word, gold != NULL ? gold : "_",
+                                   tagging->of.labels[tag]);
         }
         g_string_append_c(out, '\n');
     }
@@ -358,6 +380,7 @@ const xlm_task xlm_task_tagging = {
     },
     .read = tagging_read,
     .read_free = tagging_read_free,
+    .items = tagging_items,
     .labels = tagging_labels,
     .encode = tagging_encode,
     .width = tagging_width,

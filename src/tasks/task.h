@@ -10,6 +10,9 @@
  * source. All training files together are one text, so that code-switching, which needs two languages at once, has both. In
  * development and test files each language is a text of its own and is scored separately.
  *
+ * What is known of an item that is to be predicted is its gold: a tag, a class, answers. Items of text that is read to be
+ * predicted (xlm_task_state.unlabelled) may have none; `items` counts those that have.
+ *
  * A prediction is a number. A task says how many predictions belong to each predicted row of an example (`width`); `predict`
  * computes them for one pass, xlm_predict (tasks/predict.h) gathers those of all passes and ranks in the order of the examples,
  * and `score` and `print` read them.
@@ -34,6 +37,7 @@ typedef struct xlm_task_state {
     char **labels; /* [classes], then NULL; borrowed */
     int64_t classes;
     double head_dropout; /* dropout rate of the encoder's states before the head */
+    bool unlabelled;     /* text is read to be predicted: items without gold are allowed */
 } xlm_task_state;
 
 /* A file of a text. */
@@ -50,6 +54,12 @@ typedef struct xlm_task_encoder {
     bool training;  /* the examples are for training; else they are scored */
     uint64_t seed;  /* of the run, for random draws of training examples */
 } xlm_task_encoder;
+
+/* How many items of a text are predicted, and how many of them have gold. */
+typedef struct xlm_task_items {
+    int64_t all, gold;
+    const char *what; /* the items: "words" */
+} xlm_task_items;
 
 /* A row of a table: one class, or anything else that a task counts separately. */
 typedef struct xlm_task_row {
@@ -112,6 +122,7 @@ typedef struct xlm_task {
      * with file and line. */
     void *(*read)(const xlm_loss *self, const xlm_task_source *sources, int64_t n, GError **error);
     void (*read_free)(void *text);
+    xlm_task_items (*items)(const void *text);
     /* The classes of a text, sorted, NULL-terminated (g_strfreev). EX_DATAERR when there is nothing to learn. NULL for a task
      * whose targets are not classes: its state then has none. */
     char **(*labels)(const xlm_loss *self, const void *text, GError **error);
@@ -119,7 +130,7 @@ typedef struct xlm_task {
      * one line for the log is appended, about what was read, cut and replaced. Every token gets the language of its source (0 for
      * none in particular). A class that is not a label has no target, and the log says so, or is refused where it is all that an
      * example has: EX_DATAERR, with file, line and the labels, as when no class of the text is a label; EX_CONFIG for options that
-     * do not fit the labels. */
+     * do not fit the labels. An item without gold has any target: the loss of a text with such items has no meaning. */
     bool (*encode)(const xlm_loss *self, void *text, const xlm_task_encoder *encoder, xlm_examples *examples,
                    GString *description, GError **error);
     /* The number of predictions for each predicted row, at least 1. The labels have been set. */
@@ -130,7 +141,8 @@ typedef struct xlm_task {
      * one for each language. Called in the same way on all ranks, before these texts are scored and a checkpoint is written; what
      * `declare` has declared as state is in the checkpoint, and xlm_eval reads it from there. */
     void (*decide)(xlm_loss *self, int64_t n, void *const *texts, const double *const *predictions);
-    /* Score the predictions for all examples of a text, [predicted rows x width]. */
+    /* Score the predictions for all examples of a text, [predicted rows x width]; items without gold do not count, and some item
+     * has it. */
     void (*score)(const xlm_loss *self, const void *text, const double *predictions, xlm_task_scores *scores);
     /* Append the predictions, in the form that scoring programs of the task read. */
     xlm_task_print *print;

@@ -28,6 +28,9 @@ static const xlm_program program = {
         "--test LANG:FILE gives the language of a file, and may be repeated: each language is scored separately, in a table of\n"
         "languages and measures with their means. The gap is how far the mean of the other languages is below the language of\n"
         "training (the first of them that is tested). Write ./a:b for a file that is named a:b.\n\n"
+        "With --predictions, files may have items without gold, text that is only to be predicted: a tag that is `_`, empty or\n"
+        "missing (a word on each line), a label that is empty or missing (a sentence on each line), a question without answers.\n"
+        "Scores are of the items that have gold, and there are none of a file in which no item has.\n\n"
         "Files without LANG: are scored together, in the language of --language; without it, in that of [tune] language or, if\n"
         "there was none, that of training. The log and the tables show which was used; there is a warning if the name of a\n"
         "file (es_gsd-ud-test.conllu) names another language of the model.\n\n"
@@ -39,6 +42,7 @@ static const xlm_program program = {
         "  xlm_eval pos/best --test en_ewt-ud-test.conllu.gz\n"
         "  mpiexec -n 4 xlm_eval pos/best --test de:de_gsd-ud-test.conllu.gz --predictions de.tsv --csv de.csv\n"
         "  xlm_eval pos/best --test en:en.conllu --test de:de.conllu --test es:es.conllu --csv all.csv --chart all.svg\n"
+        "  xlm_eval pos/best --test de:words.txt --predictions tagged.tsv\n"
         "  xlm_eval squad/best --test de:xquad.de.json --predictions de.json --output n_best=best.json --set rules=squad\n\n",
     .files =
         "  CHECKPOINT  a checkpoint of xlm_tune, for example OUTPUT/best\n",
@@ -52,12 +56,13 @@ static struct {
 
 static const GOptionEntry options[] = {
     {"test", 't', XLM_READS, G_OPTION_ARG_FILENAME_ARRAY, &given.test,
-     "labelled file, in a language of the model; may be repeated; files without a language are scored together", "[LANG:]FILE"},
+     "file, labelled or, with --predictions, not, in a language of the model; may be repeated; files without a language are "
+     "scored together", "[LANG:]FILE"},
     {"language", 'l', 0, G_OPTION_ARG_STRING, &given.language,
      "language of files without LANG:, by its name in the model (default: that of [tune] language, else of training)", "LANG"},
     {"predictions", 'p', XLM_WRITES, G_OPTION_ARG_FILENAME, &given.predictions,
      "write predictions to this file (tags: token<tab>gold<tab>predicted; answers: JSON, by id); for several languages to "
-     "OUT.LANG.tsv", "OUT.tsv"},
+     "OUT.LANG.tsv; labels are not needed", "OUT.tsv"},
     {"output", 'o', XLM_WRITES, G_OPTION_ARG_FILENAME_ARRAY, &given.outputs,
      "write another output of the task (answering: n_best, null_odds) to this file; may be repeated", "NAME=FILE"},
     {"csv", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.csv, "also write the tables to this file", "FILE.csv"},
@@ -74,9 +79,10 @@ static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", 
 typedef struct tested {
     xlm_task_set set;
     void *text;
+    xlm_task_items items;
     xlm_examples *examples;
     double *predictions;
-    xlm_task_scores *scores; /* of rank 0 */
+    xlm_task_scores *scores; /* of rank 0; NULL if no item has gold */
 } tested;
 
 /* What is written for each language, and the file. */
@@ -149,6 +155,7 @@ static bool open_task(work *w, const char *path, GError **error)
     if (state == NULL)
         return false;
     ((xlm_task_state *)state)->labels = task->labels;
+    ((xlm_task_state *)state)->unlabelled = true;
     ((xlm_task_state *)state)->classes = g_strv_length(task->labels);
     w->self = (xlm_loss){.cls = &w->task->loss, .name = w->task->loss.name, .state = state};
     return true;
@@ -194,11 +201,29 @@ static void report_language(const work *w, const xlm_task_set *set)
     }
 }
 
+/* Count the items that have gold; it is an error if none has and nothing is written but scores. what: for the log. */
+static bool count_gold(const work *w, tested *p, const char *what, GError **error)
+{
+    p->items = w->task->items(p->text);
+    if (p->items.gold == 0 && w->outputs->len == 0)
+        return xlm_error_set(error, EX_DATAERR, "%s: none of its %" G_GINT64_FORMAT " %s has a label, so there is nothing to "
+                             "score; --predictions FILE writes what the model predicts", p->set.sources->path, p->items.all,
+                             p->items.what);
+    if (p->items.gold == 0)
+        xlm_log_info("%s: no label among %" G_GINT64_FORMAT " %s; they are predicted, and not scored", what, p->items.all,
+                     p->items.what);
+    else if (p->items.gold < p->items.all)
+        xlm_log_warn("%s: scores are of the %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " %s that have a label; the others are "
+                     "only predicted", what, p->items.gold, p->items.all, p->items.what);
+    return true;
+}
+
 static bool open_part(const work *w, tested *p, GError **error)
 {
     const bool several = w->tests->len > 1;
+    g_autofree char *what = several ? g_strconcat("test ", xlm_task_source_language(p->set.sources), NULL) : g_strdup("test");
     const xlm_task_encoder encoder = {.tokenizer = w->tokenizer, .length = w->loaded->task->length};
-    if ((p->text = w->task->read(&w->self, p->set.sources, p->set.n, error)) == NULL)
+    if ((p->text = w->task->read(&w->self, p->set.sources, p->set.n, error)) == NULL || !count_gold(w, p, what, error))
         return false;
     p->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     g_autoptr(GString) description = g_string_new(NULL);
@@ -206,7 +231,6 @@ static bool open_part(const work *w, tested *p, GError **error)
         return false;
     if (p->set.unnamed)
         report_language(w, &p->set);
-    g_autofree char *what = several ? g_strconcat("test ", xlm_task_source_language(p->set.sources), NULL) : g_strdup("test");
     xlm_log_info("%s: %s", what, description->str);
     xlm_tokenizer_warn_unknown(w->tokenizer, what);
     p->predictions = g_new(double, xlm_examples_predictions(p->examples, xlm_examples_count(p->examples)) *
@@ -290,12 +314,12 @@ static void close_work(work *w)
 
 /* ---- results ---- */
 
-/* The first language of training that was tested; -1. */
-static int64_t find_reference(const work *w)
+/* The first language of training among results: xlm_task_result; -1. */
+static int64_t find_reference(const work *w, const GArray *results)
 {
     for (char **name = w->loaded->task->languages; name != NULL && *name != NULL; name++)
-        for (guint i = 0; i < w->tests->len; i++)
-            if (g_strcmp0(test_at(w, i)->set.sources->name, *name) == 0)
+        for (guint i = 0; i < results->len; i++)
+            if (g_strcmp0(g_array_index(results, xlm_task_result, i).language, *name) == 0)
                 return i;
     return -1;
 }
@@ -342,6 +366,16 @@ static bool check_places(const work *w, GError **error)
     return good && xlm_path_check_outputs((const char *const *)places->pdata, places->len, NULL, 0, error);
 }
 
+/* Is there something to score, if a file of scores is asked for? */
+static bool check_scores(const work *w, GError **error)
+{
+    bool any = given.csv == NULL && given.chart == NULL;
+    for (guint i = 0; i < w->tests->len && !any; i++)
+        any = test_at(w, i)->items.gold > 0;
+    return any || xlm_error_set(error, EX_USAGE, "--%s is a file of scores, and no item of the --test files has a label; leave "
+                                "it out", given.csv != NULL ? "csv" : "chart");
+}
+
 /* By rank 0. */
 static bool write_results(const work *w, const char *checkpoint, GError **error)
 {
@@ -350,9 +384,12 @@ static bool write_results(const work *w, const char *checkpoint, GError **error)
     for (guint i = 0; i < w->tests->len; i++) {
         const tested *p = test_at(w, i);
         const xlm_task_result result = {xlm_task_source_language(p->set.sources), p->scores};
-        g_array_append_val(all, result);
+        if (p->scores != NULL)
+            g_array_append_val(all, result);
     }
-    const xlm_task_results results = {(const xlm_task_result *)(const void *)all->data, all->len, find_reference(w)};
+    if (all->len == 0)
+        return write_outputs(w, error);
+    const xlm_task_results results = {(const xlm_task_result *)(const void *)all->data, all->len, find_reference(w, all)};
     xlm_task_results_print(&results, stdout);
     return xlm_program_flush(error) &&
            (given.csv == NULL || xlm_fields_write(given.csv, xlm_task_results_csv(&results), error)) &&
@@ -373,11 +410,12 @@ static bool evaluate(const xlm_comm *comm, work *w, const char *checkpoint, GErr
         tested *p = test_at(w, i);
         xlm_measure loss;
         good = xlm_predict(&predictor, p->examples, p->predictions, &loss, error);
-        if (!good || comm->rank != 0)
+        if (!good || comm->rank != 0 || p->items.gold == 0)
             continue;
         p->scores = xlm_task_scores_new();
         w->task->score(&w->self, p->text, p->predictions, p->scores);
-        g_array_append_val(p->scores->measures, loss);
+        if (p->items.gold == p->items.all)
+            g_array_append_val(p->scores->measures, loss);
     }
     if (good) {
         if (comm->rank == 0)
@@ -394,7 +432,8 @@ int main(int argc, char **argv)
     work w = {.tests = g_array_new(FALSE, TRUE, sizeof(tested)), .outputs = g_array_new(FALSE, FALSE, sizeof(output))};
     read_options(&argc, &argv, &error);
     xlm_comm comm;
-    if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && open_work(&w, argv[1], &error) && comm.rank == 0)
+    if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && open_work(&w, argv[1], &error) &&
+        check_scores(&w, &error) && comm.rank == 0)
         check_places(&w, &error);
     if (xlm_comm_agree(&comm, &error))
         evaluate(&comm, &w, argv[1], &error);

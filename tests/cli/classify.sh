@@ -231,6 +231,13 @@ expect 78 'batch = 15, .* multiple of 2' xlm_tune tune.conf --set tune.output=wr
 [ ! -e wrong ] || fail "something was written with an odd batch"
 wrong 66 'none.h5' --set 'task classification.dictionary=none.h5'
 wrong 78 'must be at least 5' --set tune.length=4
+# Without labels the predictions are the same, and there are no scores.
+accuracy labelled --test test.en.tsv >labelled.accuracy
+awk -F '\t' -v OFS='\t' '{ $1 = "" } { print }' test.en.tsv >bare.tsv
+logged bare.log xlm_eval nli/best --test bare.tsv --predictions bare.pred
+cmp <(cut -f 3- bare.pred) <(cut -f 3- labelled.pred) && [ -z "$(cut -f 2 bare.pred | sed '1d;/^$/d')" ] ||
+    fail "items without labels: $(head -n 3 bare.pred)"
+expect 65 'bare.tsv: none of its [0-9]* items has a label' xlm_eval nli/best --test bare.tsv
 expect 65 'other.tsv:7: the training text has no label' ranks 2 xlm_eval nli/best --test other.tsv --csv none.csv
 [ ! -e none.csv ] && [ ! -s expect.out ] || fail "a table of other labels"
 finish

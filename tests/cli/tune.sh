@@ -256,6 +256,32 @@ grep -q '^3 labels: NOUN, PUNCT, VERB$' upos.log && [ -n "$(dev upos accuracy)" 
 ranks 1 xlm_eval upos/best --test test.conllu.gz >upos.out 2>&1 || fail "$(cat upos.out)"
 awk '$1 == "accuracy" { exit !($2 + 0 > 97) }' upos.out || fail "parts of speech are not learned: $(cat upos.out)"
 
+# Text without tags is tagged, the same on two ranks as with tags, and not scored: a word on each line, and `_` in CoNLL-U.
+awk -F '\t' '{ print $1 }' test.tsv >words.txt
+sed 's/NP=[-A-Z]*/X=1/' <(conllu test.tsv) >bare.conllu
+for n in 1 2; do
+    logged words.log ranks $n xlm_eval tag-1/best --test words.txt --predictions words-$n.predicted
+    ! grep -q accuracy words.log && grep -q '^test: no label among [0-9]* words; they are predicted' words.log ||
+        fail "text without tags: $(cat words.log)"
+    cmp words-$n.predicted <(awk -F '\t' -v OFS='\t' 'NF { $2 = "_" } { print }' test.predicted) ||
+        fail "other tags of words without them"
+done
+logged bare.log xlm_eval tag-1/best --test bare.conllu --set column=NP --predictions bare.predicted
+cmp bare.predicted words-1.predicted || fail "CoNLL-U without tags: $(cat bare.log)"
+expect 65 'words.txt: none of its [0-9]* words has a label, .*--predictions FILE' ranks 2 xlm_eval tag-1/best --test words.txt
+expect 64 '--csv is a file of scores' xlm_eval tag-1/best --test words.txt --predictions none.out --csv none.csv
+expect 65 'words.txt:1: a line must have the form' xlm_tune tune.conf --set tune.output=none --set tune.dev=words.txt
+[ ! -e none ] && [ ! -e none.out ] && [ ! -e none.csv ] || fail "something was written for text without tags"
+# Some have them: the scores are theirs. Of two texts, one has.
+awk -v RS= -v ORS='\n\n' 'NR <= 30' test.tsv >all.tsv
+{ cat all.tsv; sed 's/\t.*/\t_/' test.tsv; } >some.tsv
+evaluate some 1 --test some.tsv
+evaluate all 1 --test all.tsv
+cmp <(grep -v loss all.out) some.out && grep -q '^xlm_eval: warning: test: scores are of the [0-9]* of [0-9]* words that' some.log ||
+    fail "some tags: $(cat some.log some.out)"
+logged two.log ranks 1 xlm_eval tag-1/best --test en:all.tsv --test xx:words.txt --predictions two.tsv --csv two.csv
+cmp two.csv all.csv && cmp two.en.tsv all.predicted && [ -s two.xx.tsv ] || fail "two texts, one of them without tags"
+
 # Tags that training does not have are wrong: reported with their number, in all measures and tables, by xlm_tune too.
 awk -F '\t' '$1 == "sees" { $2 = "B-VP"; n++ } NF { print $1 "\t" $2; next } { print }' test.tsv >unseen.tsv
 unseen=$(grep -c B-VP unseen.tsv)

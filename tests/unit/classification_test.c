@@ -15,6 +15,8 @@
 
 /* ---- reading ---- */
 
+static bool unlabelled; /* items without a label are allowed */
+
 /* "line.row:label(first|second)id ..." of a file, then its form; or its error, from the name of the file on. g_free. columns: as
  * an option, NULL: none; code: of the error. */
 static char *read_back(const char *name, const char *text, const char *language, const char *columns, bool leave_out, int code)
@@ -23,14 +25,14 @@ static char *read_back(const char *name, const char *text, const char *language,
     xlm_labelled_text *t = xlm_labelled_text_new();
     GError *error = NULL;
     GString *out = g_string_new(NULL);
-    const xlm_labelled_options options = {.columns = split, .leave_out_empty = leave_out};
+    const xlm_labelled_options options = {.columns = split, .leave_out_empty = leave_out, .unlabelled = unlabelled};
     if (xlm_labelled_text_read(t, path, language, 1, &options, &error)) {
         assert_int_equal(code, 0);
         for (guint i = 0; i < t->items->len; i++) {
             const xlm_labelled_item *item = &g_array_index(t->items, xlm_labelled_item, i);
             assert_string_equal(xlm_labelled_file_of(t, item)->path, path);
-            g_string_append_printf(out, "%d.%d:%s(%s%s%s)%s ", (int)item->line, (int)item->row, item->label, item->sentence[0],
-                                   item->sentence[1] != NULL ? "|" : "", item->sentence[1] != NULL ? item->sentence[1] : "",
+            g_string_append_printf(out, "%d.%d:%s(%s%s%s)%s ", (int)item->line, (int)item->row,
+                                   item->label != NULL ? item->label : "-", item->sentence[0], item->sentence[1] != NULL ? "|" : "", item->sentence[1] != NULL ? item->sentence[1] : "",
                                    item->id != NULL ? item->id : "");
         }
         const xlm_labelled_file *file = &g_array_index(t->files, xlm_labelled_file, 0);
@@ -69,6 +71,35 @@ static void refuses(const char *name, const char *text, const char *language, co
     if (strstr(got, part) == NULL)
         fail_msg("no '%s' in: %s", part, got);
     g_free(got);
+}
+
+/* Text that is only to be predicted. */
+static void test_unlabelled(void **state)
+{
+    (void)state;
+    static const char sst[] = "index\tsentence\n0\tA b\n", pairs[] = "\tA\tB\nx\tC\tD\n";
+    refuses("test.tsv", "A b\nC\n", NULL, NULL, EX_DATAERR, "test.tsv:1: 1 column between tabs");
+    refuses("test.tsv", pairs, NULL, NULL, EX_DATAERR, "test.tsv:1: the label is empty");
+    unlabelled = true;
+    reads("test.tsv", "A b\nC\n", NULL, NULL, "1.0:-(A b) 2.1:-(C) lines `sentence`; 0 left out, 0 empty");
+    reads("test.tsv", pairs, NULL, NULL,
+          "1.0:-(A|B) 2.1:x(C|D) lines `label<tab>sentence<tab>sentence`; 0 left out, 0 empty");
+    reads("test.tsv", sst, NULL, NULL, "2.0:-(A b)0 columns sentence; 0 left out, 0 empty");
+    reads("test.tsv", sst, NULL, "polarity,sentence", "2.0:-(A b)0 columns sentence; 0 left out, 0 empty");
+    reads("test.tsv", "sentence\tA b\nphrase\tC\n", NULL, NULL,
+          "1.0:sentence(A b) 2.1:phrase(C) lines `label<tab>sentence`; 0 left out, 0 empty");
+    reads("test.tsv", "sentence\nA b\n", NULL, NULL, "2.0:-(A b) columns sentence; 0 left out, 0 empty");
+    refuses("test.tsv", sst, NULL, "label,text", EX_CONFIG, "test.tsv:1: columns asks for \"text\"");
+    reads("test.tsv", "id\tsentence1\tsentence2\n7\tA\tB\n", NULL, NULL,
+          "2.0:-(A|B)7 columns sentence1, sentence2; 0 left out, 0 empty");
+    reads("test.jsonl", "{\"text\": \"A\"}\n{\"text\": \"B\", \"label\": \"x\"}\n{\"text\": \"C\", \"label\": null}\n", NULL, NULL,
+          "1.0:-(A) 2.1:x(B) 3.2:-(C) JSON objects with label, text; 0 left out, 0 empty");
+    char *got = read_back("a.tsv", "label\tsentence1\tsentence2\n\tA\tB\nx\tA\t\n", NULL, NULL, true, 0);
+    assert_string_equal(got, "2.0:-(A|B) columns label, sentence1, sentence2; 0 left out, 1 empty");
+    g_free(got);
+    refuses("test.tsv", "\t\tB\n", NULL, NULL, EX_DATAERR, "test.tsv:1: the first sentence is empty");
+    refuses("test.tsv", "A\n\nB\n", NULL, NULL, EX_DATAERR, "test.tsv:2: a line without text");
+    unlabelled = false;
 }
 
 static const char xnli[] =
@@ -579,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_tables),    cmocka_unit_test(test_plain),    cmocka_unit_test(test_json),
         cmocka_unit_test(test_parallel),  cmocka_unit_test(test_examples), cmocka_unit_test(test_one_class),
         cmocka_unit_test(test_switched),  cmocka_unit_test(test_scores),
+        cmocka_unit_test(test_unlabelled),
         cmocka_unit_test(test_order_of_columns), cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -8,11 +8,14 @@
 #include "formats/json_file.h"
 #include "tasks/question_text.h"
 
+static bool unanswered; /* questions whose answers are not known are allowed */
+
 /* "id:question@context[answer(start-end)...] ..."; or the error, from the name of the file on. g_free. */
 static char *read_back(const char *json, const char *language)
 {
     char *path = write_file("a.json", json);
     xlm_question_text *t = xlm_question_text_new();
+    t->unanswered = unanswered;
     GError *error = NULL;
     GString *out = g_string_new(NULL);
     if (xlm_question_text_read(t, path, language, 3, &error)) {
@@ -26,7 +29,7 @@ static char *read_back(const char *json, const char *language)
                 assert_memory_equal(c->text + a->start, a->text, a->end - a->start);
                 g_string_append_printf(out, "%s%s(%u-%u)", k > 0 ? " " : "", a->text, a->start, a->end);
             }
-            g_string_append_c(out, ']');
+            g_string_append(out, q->unknown ? "?]" : "]");
         }
     } else {
         assert_true(error->code == EX_DATAERR);
@@ -155,6 +158,23 @@ static void test_json(void **state)
     g_string_free(words, TRUE);
 }
 
+/* Text that is only to be predicted. */
+static void test_unanswered(void **state)
+{
+    (void)state;
+    static const char bare[] = ONE("a b", ""), empty[] = ONE("a b", ANSWERS("")), answered[] = ONE("a b", ANSWERS(ANSWER("b", "2")));
+    static const char impossible[] = ONE("a b", ANSWERS("") ", \"is_impossible\": true");
+    refuses(bare, "(id q1): \"answers\" is missing");
+    refuses(empty, "(id q1): there is no answer;");
+    unanswered = true;
+    reads(bare, "q1:w@a b[?]");
+    reads(empty, "q1:w@a b[?]");
+    reads(answered, "q1:w@a b[b(2-3)]");
+    reads(impossible, "q1:w@a b[]");
+    refuses(ONE("a b", ANSWERS(ANSWER("b", "1"))), "is not at character 1");
+    unanswered = false;
+}
+
 /* Files of several languages have the same ids, and tell their versions. */
 static void test_several_files(void **state)
 {
@@ -181,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reader),
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_unanswered),
         cmocka_unit_test(test_several_files),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

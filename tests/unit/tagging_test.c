@@ -14,11 +14,14 @@
 
 /* ---- reading ---- */
 
+static bool untagged; /* words without a tag are allowed */
+
 /* "line:word/tag ... | ..." of a file; or its error, from the name of the file on. g_free. */
 static char *read_back(const char *name, const char *text, const char *column)
 {
     char *path = write_file(name, text);
     xlm_tagged_text *t = xlm_tagged_text_new();
+    t->untagged = untagged;
     GError *error = NULL;
     GString *out = g_string_new(NULL);
     if (xlm_tagged_text_read(t, path, -1, column, &error)) {
@@ -27,7 +30,7 @@ static char *read_back(const char *name, const char *text, const char *column)
             for (; i < g_array_index(t->ends, guint, s); i++) {
                 const xlm_tagged_word *w = &g_array_index(t->words, xlm_tagged_word, i);
                 assert_string_equal(w->path, path);
-                g_string_append_printf(out, "%d:%s/%s ", (int)w->line, w->word, w->tag);
+                g_string_append_printf(out, "%d:%s/%s ", (int)w->line, w->word, w->tag != NULL ? w->tag : "-");
             }
         }
     } else {
@@ -145,6 +148,28 @@ static void test_columns(void **state)
     assert_int_equal(t->rewritten, 0);
     xlm_tagged_text_free(t);
     g_free(path);
+}
+
+/* Text that is only to be predicted. */
+static void test_untagged(void **state)
+{
+    (void)state;
+    refuses("a.txt", "a\nb\n", "upos", "a.txt:1: a line must have the form");
+    refuses("a.tsv", "a\t\n", "upos", "a.tsv:1: a line must have the form");
+    untagged = true;
+    reads("a.conllu", LINE("1", "a", "_", "X", "_", "NER=_") LINE("2", "b", "N", "_", "_", "_"), "upos", "1:a/- 2:b/N ");
+    reads("a.conllu", LINE("1", "a", "_", "X", "_", "NER=_") LINE("2", "b", "N", "_", "_", "_"), "xpos", "1:a/X 2:b/- ");
+    reads("a.conllu", LINE("1", "a", "_", "X", "_", "NER=_") LINE("2", "b", "N", "_", "_", "_"), "NER", "1:a/- 2:b/O ");
+    reads("a.conllu", LINE("1", "a", "_", "X", "_", "_") "\n" LINE("1", "b", "N", "_", "_", "_"), "NER", "1:a/- | 3:b/- ");
+    reads("a.txt", "a\nb\n\nc \n", "upos", "1:a/- 2:b/- | 4:c/- ");
+    reads("a.txt", "a\nb\tX\nc\n", "upos", "1:a/- 2:b/X 3:c/- ");
+    reads("a.tsv", "a\t\nb c\t_\n\nd\nI\tI-X\n", "upos", "1:a/- 2:b c/- | 4:d/- 5:I/B-X ");
+    reads("eng.test", "a NNP B-NP\nb _ _\n", "4", "1:a/- 2:b/- ");
+    reads("eng.test", "a NNP B-NP\nb _ _\n", "upos", "1:a/B-NP 2:b/- ");
+    refuses("a.tsv", "a\tX\tY\n", "upos", "a.tsv:1: a line must");
+    refuses("a.tsv", "\tX\n", "upos", "a.tsv:1: a line must");
+    refuses("a.txt", "a\nb c\n", "upos", "a.txt:2: 2 columns between blanks, where the lines before have 1");
+    untagged = false;
 }
 
 /* IOB1 becomes BIO; what is BIO, or neither, stays. A file by itself. */
@@ -379,6 +404,29 @@ static void test_examples(void **state)
     assert_memory_equal(scores->confusion.counts, counts, sizeof counts);
     xlm_task_scores_free(scores);
 
+    /* A word without a tag has no target, and does not count. */
+    xlm_tagged_word *some = &g_array_index(((xlm_tagged_text *)text)->words, xlm_tagged_word, 1);
+    const char *const tags[] = {some[0].tag, some[2].tag};
+    some[0].tag = some[2].tag = NULL;
+    assert_int_equal(task->items(text).all, 9);
+    assert_int_equal(task->items(text).gold, 7);
+    xlm_examples *bare = xlm_examples_new(&xlm_own_special_tokens);
+    assert_true(task->encode(&self, text, &encoder, bare, description, &error));
+    g_free(got);
+    got = show(bare);
+    assert_string_equal(got, "1(0 5*0 6*-1 8 3*2 3*-1 2)1(0 6*0 6 8 6*1 6 8 2)1(0 5*2 2)0(0 6*1 6 6 6 6 6 2)0(0 5*0 2)");
+    xlm_examples_free(bare);
+    scores = xlm_task_scores_new();
+    task->score(&self, text, predictions[0], scores);
+    near(measure_of(scores, "accuracy"), 6.0 / 7);
+    assert_int_equal(g_array_index(scores->measures, xlm_measure, 0).terms, 7);
+    xlm_task_scores_free(scores);
+    g_string_truncate(out, 0);
+    task->print(&self, text, predictions[0], out);
+    assert_true(g_str_has_prefix(out->str, "a\tX\tX\nBC\t_\tX\n\xC2\xAD\tZ\tZ\nz\t_\tX\n\n"));
+    some[0].tag = tags[0];
+    some[2].tag = tags[1];
+
     /* A tag that is no label has no target and counts as wrong, with a row of its own. */
     of->labels = (char *[]){(char *)"X", (char *)"Y", NULL};
     of->classes = 2;
@@ -453,7 +501,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conllu), cmocka_unit_test(test_pairs), cmocka_unit_test(test_columns),
         cmocka_unit_test(test_iob1),    cmocka_unit_test(test_spans), cmocka_unit_test(test_no_spans),
-        cmocka_unit_test(test_other_tags),
+        cmocka_unit_test(test_other_tags), cmocka_unit_test(test_untagged),
         cmocka_unit_test(test_tags),   cmocka_unit_test(test_bio),   cmocka_unit_test(test_examples),
         cmocka_unit_test(test_confusions),
     };

@@ -93,6 +93,10 @@ static void collect_saved_states(run *r)
     g_array_append_val(r->saved_states, averaged);
 }
 
+/* The end of a message. */
+#define LOWER_RATE "lower learning_rate or raise warmup"
+#define GO_ON_FROM_EARLIER "go on from an earlier checkpoint with --resume FILE, and " LOWER_RATE
+
 static double gib(uint64_t bytes) { return (double)bytes / (1 << 30); }
 
 static void print_memory(const run *r)
@@ -169,12 +173,24 @@ static void print_time(const run *r, double flops)
                  r->hardware.threads);
 }
 
+/* Of parameters that are not finite: checkpoints before stay. */
+static bool check_parameters(const run *r, GError **error)
+{
+    if (xlm_engine_check_finite(r->engine, error))
+        return true;
+    g_prefix_error(error, "step %" G_GINT64_FORMAT ": after the update, the ", r->progress.step);
+    g_autofree char *what = (*error)->message;
+    (*error)->message = g_strconcat(what, "; no checkpoint is written of it; " GO_ON_FROM_EARLIER, NULL);
+    return false;
+}
+
 static bool write_checkpoint(run *r, GError **error)
 {
     const double start = xlm_clock();
     xlm_engine_show_masters(r->engine);
     const xlm_run_state state = state_of(r);
-    const bool good = xlm_checkpoint_write(r->comm, r->job->train.output, &state, r->job->train.keep, error);
+    const bool good = check_parameters(r, error) &&
+                      xlm_checkpoint_write(r->comm, r->job->train.output, &state, r->job->train.keep, error);
     xlm_engine_keep_masters(r->engine);
     if (!good)
         return false;
@@ -299,6 +315,19 @@ static void protect(run *r)
     xlm_stopping_protect(r->stopping, &state, r->progress.validated, xlm_run_resuming_command(r->options));
 }
 
+/* A step was refused because it is not finite: say what to go on from. The checkpoint of the step's start has the parameters that
+ * gave this. */
+static void advise(const run *r, GError *error)
+{
+    const int64_t step = r->progress.step;
+    if (step == 0)
+        return;
+    g_autofree char *what = error->message, *path = xlm_checkpoint_path(r->job->train.output, step);
+    error->message = r->progress.saved == step
+                         ? g_strconcat(what, "; ", path, " gives it again; " GO_ON_FROM_EARLIER, NULL)
+                         : g_strconcat(what, "; checkpoints written so far are good; " LOWER_RATE, NULL);
+}
+
 static bool train(run *r, bool *interrupted, GError **error)
 {
     xlm_run_progress *progress = &r->progress;
@@ -313,6 +342,8 @@ static bool train(run *r, bool *interrupted, GError **error)
     good = good && (*interrupted || xlm_scoring_begin(&r->scoring, error));
     while (good && !is_finished(r) && !*interrupted) {
         good = xlm_engine_step(r->engine, progress->step, xlm_stopping_snapshot(r->stopping), &step, error);
+        if (!good && step.infinite)
+            advise(r, *error);
         if (good && !step.updated) {
             /* Asked to stop since the last update, as during an evaluation. */
             *interrupted = true;

@@ -1,6 +1,7 @@
 /* xlm-mpi: the engine of a training run: opening what it needs. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "train/engine_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -284,6 +285,30 @@ void xlm_engine_show_masters(xlm_engine *engine)
 {
     engine_gathered(engine);
     xlm_optimiser_show_masters(engine->optimiser);
+}
+
+/* Is every element of a parameter that this rank owns finite? */
+static bool is_finite(const xlm_engine *engine, const xlm_parameter *parameter)
+{
+    const xlm_shards *shards = &engine->shards;
+    const xlm_real *values = xlm_parameters_values(engine->parameters);
+    const int64_t end = parameter->start + parameter->rows * parameter->cols;
+    bool finite = true;
+    for (int64_t i = MAX(parameter->start, shards->first), next; i < end && finite; i = next) {
+        next = MIN(end, i + shards->bucket - (i - shards->first) % shards->bucket);
+        for (int64_t k = i; k < next && xlm_shards_owner(shards, i) == shards->comm->rank; k++)
+            finite &= isfinite(values[k]) != 0;
+    }
+    return finite;
+}
+
+bool xlm_engine_check_finite(const xlm_engine *engine, GError **error)
+{
+    GError *failure = NULL;
+    for (int p = 0; p < xlm_parameters_count(engine->parameters) && failure == NULL; p++)
+        if (!is_finite(engine, xlm_parameters_get(engine->parameters, p)))
+            xlm_error_set(&failure, EX_SOFTWARE, "parameter %s is not finite", xlm_parameters_get(engine->parameters, p)->name);
+    return xlm_comm_agree_on(engine->comm, failure, error);
 }
 
 void xlm_engine_begin_averages(xlm_engine *engine) { xlm_averages_begin(engine->averages); }

@@ -42,6 +42,9 @@ void xlm_engine_allocate(xlm_engine *engine, uint64_t pass, bool profile);
 void xlm_engine_keep_masters(xlm_engine *engine);
 /* Collective. The parameters as checkpoints have them, before they were rounded. */
 void xlm_engine_show_masters(xlm_engine *engine);
+/* After xlm_engine_show_masters: are the parameters that the engine updates finite? EX_SOFTWARE with the name of one that is not.
+ * Collective. */
+bool xlm_engine_check_finite(const xlm_engine *engine, GError **error);
 /* Call it after a run that does not resume has set the parameters: averages start as copies. */
 void xlm_engine_begin_averages(xlm_engine *engine);
 
@@ -58,6 +61,7 @@ typedef struct xlm_step_report {
     double learning_rate;
     bool updated;            /* the step was computed; false: a rank was asked to stop before it began, and nothing else is set */
     bool stop;               /* a rank was asked to stop */
+    bool infinite;           /* the step was refused, because loss or gradient are not finite */
 } xlm_step_report;
 
 /* Memory for a report of the engine's steps. */

@@ -268,8 +268,9 @@ static void report_losses(const step *made, xlm_sums *sums, xlm_step_report *rep
     }
 }
 
-/* The loss or the gradient is not finite. Before the first update no learning rate can be the cause. */
-static bool refuse_infinite(const step *made, const xlm_step_report *report, GError **error)
+/* The loss or the gradient is not finite. Before the first update no learning rate can be the cause. The run adds which checkpoint
+ * to go on from. */
+static bool refuse_infinite(const step *made, xlm_step_report *report, GError **error)
 {
     const xlm_engine *e = made->engine;
     g_autoptr(GString) losses = g_string_new(NULL);
@@ -279,11 +280,11 @@ static bool refuse_infinite(const step *made, const xlm_step_report *report, GEr
             g_string_append_printf(losses, "objective %s: its loss is %s; ", e->job->objective[k].name,
                                    isnan(loss) ? "nan" : loss > 0 ? "inf" : "-inf");
     }
+    report->infinite = true;
     return xlm_error_set(error, EX_SOFTWARE, "step %" G_GINT64_FORMAT ": the %s is not finite (%sloss %g, gradient norm %g); "
-                         "stopped before the update, %s", made->number + 1, isfinite(report->loss) ? "gradient" : "loss",
+                         "stopped before the update%s", made->number + 1, isfinite(report->loss) ? "gradient" : "loss",
                          losses->str, report->loss, report->gradient_norm,
-                         made->number > 0 ? "checkpoints written so far are good; lower learning_rate or raise warmup"
-                                          : "which would have been the first");
+                         made->number > 0 ? "" : ", which would have been the first");
 }
 
 /* What an objective has declared is updated only in steps that learn from it: without a gradient too, a parameter would move by its

@@ -167,4 +167,11 @@ rm -rf sick
 build_plugin changed pull-together "$(sick 1 '(double)INFINITY'); s/^#include <stddef.h>/&\n#include <math.h>/"
 expect 70 'step 2: the loss is not finite (objective pull: its loss is -*[inaf]*; .*lower learning_rate' \
     xlm_train pull.conf "${few[@]}" --set train.output=sick
+# Parameters that become infinite in the last step, -99 times as large in each: no checkpoint has them.
+build_plugin changed pull-together ''
+expect 70 'step 20: after the update, the parameter .* is not finite; no checkpoint is written of it; .*--resume FILE' \
+    ranks 2 xlm_train pull.conf "${few[@]}" --set model.decoder_layers=1 --set train.freeze=1 --set train.learning_rate=10 \
+    --set train.weight_decay=10 --set train.warmup=0 --set train.schedule=constant --set train.output=infinite --set train.steps=20
+once '^xlm_train: step 20: '
+[ "$(cd infinite && echo checkpoint*)" = 'checkpoint*' ] || fail "a checkpoint of infinite parameters: $(ls infinite)"
 finish

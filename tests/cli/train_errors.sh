@@ -150,11 +150,19 @@ else
 fi
 [ ! -e out ] || fail "--dry-run made the output directory"
 
-# A loss that is not finite stops the run at its step; the checkpoint before stays.
+# A loss that is not finite stops the run at its step; the checkpoint before stays. It is of the parameters that gave this, and gives
+# it again; an earlier one does not.
 # With this rate and decay AdamW multiplies the weights by -99 a step, so they overflow within 25.
 expect 70 'step [0-9]*: the .* is not finite' train job.conf --set train.learning_rate=10 --set train.weight_decay=10 \
     --set train.warmup=0 --set train.schedule=constant --set train.checkpoint_every=1
 newest=$(readlink out/latest) && h5dump -H "out/$newest" >/dev/null || fail "no good checkpoint after a loss that is not finite"
+once 'out/checkpoint-[0-9]*.h5 gives it again; go on from an earlier checkpoint with --resume FILE'
+slower=(--set train.schedule=constant --set train.warmup=0 --set train.learning_rate=1e-9 --set train.checkpoint_every=0)
+expect 70 "the .* is not finite.*out/$newest gives it again" train job.conf "${slower[@]}"
+[ "$(readlink out/latest)" = "$newest" ] || fail "a run that stopped at its first step left $(readlink out/latest)"
+earlier=$(cd out && ls checkpoint-*.h5 | grep -vF "$newest" | tail -n 1)
+last=$(echo "$earlier" | tr -dc '0-9' | sed 's/5$//; s/^0*//')
+logged earlier.log ranks 2 xlm_train job.conf "${slower[@]}" --resume "out/$earlier" --set train.steps=$((last + 2))
 
 # Every program says what it was built from, which libraries it has loaded, and what the processor is given.
 built_from='Built from source without its history'

@@ -61,7 +61,7 @@ typedef struct xlm_step_report {
     double learning_rate;
     bool updated;            /* the step was computed; false: a rank was asked to stop before it began, and nothing else is set */
     bool stop;               /* a rank was asked to stop */
-    bool infinite;           /* the step was refused, because loss or gradient are not finite */
+    bool infinite;           /* the step was refused, because loss or gradient are not finite, or too large */
 } xlm_step_report;
 
 /* Memory for a report of the engine's steps. */
@@ -70,7 +70,7 @@ void xlm_step_report_clear(xlm_step_report *report);
 
 /* Compute the update that follows `step` updates, or none if a rank was asked to stop before. snapshot: of the run's state, is
  * told when the state changes; NULL: none. Collective. Returns false on an error of reading (agreed on), or when loss or gradient
- * are not finite: EX_SOFTWARE, with the parameters from before the step. */
+ * are not finite, or the gradient is too large for the optimiser: EX_SOFTWARE, with the parameters from before the step. */
 bool xlm_engine_step(xlm_engine *engine, int64_t step, xlm_snapshot *snapshot, xlm_step_report *report, GError **error);
 /* For measurements: the same, but every rank computes only this micro-batch. */
 bool xlm_engine_sample_step(xlm_engine *engine, int64_t step, int64_t micro_batch, xlm_step_report *report, GError **error);

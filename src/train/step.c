@@ -268,12 +268,19 @@ static void report_losses(const step *made, xlm_sums *sums, xlm_step_report *rep
     }
 }
 
-/* The loss or the gradient is not finite. Before the first update no learning rate can be the cause. The run adds which checkpoint
- * to go on from. */
+/* Of a gradient that is not clipped: from 1.8e19 on, the square of an element is infinite as a float, and the optimiser's second
+ * moment would stay so for ever. */
+static const double LARGEST_NORM = 1e18;
+
+/* The loss or the gradient is not finite, or the gradient is larger than that. Before the first update no learning rate can be the
+ * cause. The run adds which checkpoint to go on from. */
 static bool refuse_infinite(const step *made, xlm_step_report *report, GError **error)
 {
     const xlm_engine *e = made->engine;
     g_autoptr(GString) losses = g_string_new(NULL);
+    const char *what = !isfinite(report->loss)            ? "loss is not finite"
+                       : isfinite(report->gradient_norm) ? "gradient is too large, set clip"
+                                                         : "gradient is not finite";
     for (int k = 0; k < e->job->objectives; k++) {
         const double loss = report->objective_loss[k];
         if (xlm_host_has_terms_of(e->host, k, report->terms) && !isfinite(loss))
@@ -281,9 +288,8 @@ static bool refuse_infinite(const step *made, xlm_step_report *report, GError **
                                    isnan(loss) ? "nan" : loss > 0 ? "inf" : "-inf");
     }
     report->infinite = true;
-    return xlm_error_set(error, EX_SOFTWARE, "step %" G_GINT64_FORMAT ": the %s is not finite (%sloss %g, gradient norm %g); "
-                         "stopped before the update%s", made->number + 1, isfinite(report->loss) ? "gradient" : "loss",
-                         losses->str, report->loss, report->gradient_norm,
+    return xlm_error_set(error, EX_SOFTWARE, "step %" G_GINT64_FORMAT ": the %s (%sloss %g, gradient norm %g); "
+                         "stopped before the update%s", made->number + 1, what, losses->str, report->loss, report->gradient_norm,
                          made->number > 0 ? "" : ", which would have been the first");
 }
 
@@ -308,9 +314,9 @@ static bool update(const step *made, GByteArray *const *published, xlm_step_repo
     xlm_profile_enter(e->profile, XLM_PART_NORM, false, sizeof(float) * (double)e->shards.own);
     report->gradient_norm = xlm_gradient_norm(&e->shards, gradient);
     report->learning_rate = xlm_learning_rate(c, made->number, e->job->train.steps);
-    if (!isfinite(report->loss) || !isfinite(report->gradient_norm))
-        return refuse_infinite(made, report, error);
     const double factor = c->clip > 0 && report->gradient_norm > c->clip ? c->clip / report->gradient_norm : 1;
+    if (!isfinite(report->loss) || !(factor * report->gradient_norm <= LARGEST_NORM))
+        return refuse_infinite(made, report, error);
     xlm_profile_enter(e->profile, XLM_PART_UPDATE, false, 7 * sizeof(float) * (double)e->shards.own);
     hold_parameters(made);
     xlm_optimiser_update(e->optimiser, gradient, factor, made->number, report->learning_rate);

@@ -167,6 +167,11 @@ rm -rf sick
 build_plugin changed pull-together "$(sick 1 '(double)INFINITY'); s/^#include <stddef.h>/&\n#include <math.h>/"
 expect 70 'step 2: the loss is not finite (objective pull: its loss is -*[inaf]*; .*lower learning_rate' \
     xlm_train pull.conf "${few[@]}" --set train.output=sick
+# A gradient whose square is not: refused, unless it is clipped.
+build_plugin changed pull-together "$(sick 0 1e25)"
+expect 70 'step 1: the gradient is too large, set clip (loss -*[0-9.]*e+[0-9]*, ' xlm_train pull.conf "${few[@]}" \
+    --set train.output=large --set train.clip=0
+logged clipped.log xlm_train pull.conf "${few[@]}" --set train.output=large --set train.clip=1
 # Parameters that become infinite in the last step, -99 times as large in each: no checkpoint has them.
 build_plugin changed pull-together ''
 expect 70 'step 20: after the update, the parameter .* is not finite; no checkpoint is written of it; .*--resume FILE' \

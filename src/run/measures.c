@@ -107,6 +107,15 @@ static bool is_evaluated(const xlm_run_size *size, int k)
     return stream >= 0 && size->streams->held_out[stream] != NULL;
 }
 
+/* Can objective k have perplexity and accuracy of the tokens that its stream's masking chooses? One that reports an accuracy of its
+ * own has none of these. */
+static bool may_have_scores(const xlm_host *host, int k)
+{
+    const GPtrArray *names = xlm_host_metric_names(host, k);
+    return xlm_host_views_corruption(host, k) &&
+           !g_ptr_array_find_with_equal_func((GPtrArray *)names, "accuracy", g_str_equal, NULL);
+}
+
 /* "loss, mlm/loss, ...": what an evaluation may have. g_free. */
 static char *list_possible(const xlm_run_size *size)
 {
@@ -116,7 +125,8 @@ static char *list_possible(const xlm_run_size *size)
         if (!is_evaluated(size, k))
             continue;
         for (const char *const *quantity = quantities; *quantity != NULL; quantity++)
-            g_string_append_printf(list, ", %s/%s", job->objective[k].name, *quantity);
+            if (quantity == quantities || may_have_scores(size->host, k))
+                g_string_append_printf(list, ", %s/%s", job->objective[k].name, *quantity);
         const GPtrArray *names = xlm_host_metric_names(size->host, k);
         for (guint i = 0; i < names->len; i++)
             if (xlm_host_metric_is_held_out(size->host, k, (int)i))

@@ -218,6 +218,7 @@ job_refused 'choose_by = mlm/cross_entropy: held-out text has no such measure; t
 sed 's/^plugin = mlm/plugin = dwa\nlabel_layer = 1/' best.conf >dwa.conf
 refused_on=2 job_refused 'choose_by = tlm/agreement: held-out text has no such measure; there are loss, [^;]*, tlm/labels_per_pair, [^;]*; ' \
     dwa.conf --set evaluate.choose_by=tlm/agreement
+! grep tlm/perplexity expect.err || fail "dwa has no perplexity: $(cat expect.err)"
 job_refused 'choose_by: mlm/loss is better when it is lower, and mlm/accuracy when it is higher' best.conf \
     --set evaluate.choose_by=mlm/loss,mlm/accuracy
 job_refused 'would compare different sums, since the weight of .objective tlm. changes' best.conf --set 'objective tlm.begin=3'

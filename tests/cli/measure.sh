@@ -77,6 +77,10 @@ awk -F, -v wanted="$(value tokens 0 held_out mlm perplexity en)" '$1 == "other/l
     fail "perplexity of other: $(grep 'other.*perplexity' all.csv), by tokens $(value tokens 0 held_out mlm perplexity en)"
 xlm_eval work/*out*/best --language xx --test test-xx.tsv --csv e.csv >e.out 2>&1 || fail "$(cat e.out)"
 is_near "$(row pos_micro_f1 '' test-xx.tsv en)" "$(awk -F, '$2 == "micro_f1" { print $NF }' e.csv)" || fail "POS: $(cat e.csv)"
+# A fine-tuned model has no head for words, and hence no perplexity.
+$measure work/*out*/best --corpus corpus.h5 --pool=20 --csv fine.csv >fine.log 2>&1 || fail "fine-tuned: $(tail -n 5 fine.log)"
+grep -q '^left out: no LM head$' fine.log && grep -q retrieval_cosine fine.csv && ! grep perplexity fine.csv ||
+    fail "the perplexity of a head of random numbers: $(cat fine.log fine.csv)"
 # The table: best layers of both.
 grep -q "^out/latest .*$(awk -F, '$1 == "out/latest" && $3 == "aer" { print $8 }' all.csv | sort -g | head -n 1 |
     awk '{ printf "%.2f@", 100 * $1 }')" log && grep -q '^other/latest ' log || fail "the table: $(tail -n 4 log)"

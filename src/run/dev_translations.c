@@ -35,6 +35,9 @@ struct xlm_dev_translations {
 /* Tokens of all hypotheses of a batch: enough for efficient products, with little memory compared to that of training. */
 enum { BATCH_TOKENS = 4096 };
 
+/* With fewer pairs, scores of translations vary much by chance. */
+enum { FEW_PAIRS = 200 };
+
 /* ---- pairs ---- */
 
 typedef struct reading {
@@ -131,6 +134,11 @@ static bool open_direction(xlm_dev_translations *dev, const xlm_corpus *corpus, 
     if (r.left_out > 0)
         xlm_log_warn("[evaluate]: %s: %" G_GINT64_FORMAT " pairs are left out, whose sources have more tokens than the model's "
                      "positions allow", name, r.left_out);
+    xlm_log_info("[evaluate]: %s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " held-out pairs are translated for %s", name,
+                 d->sentences, pairs->pairs, xlm_evaluate_metrics[dev->job->evaluate.metric]);
+    if (pairs->pairs < FEW_PAIRS)
+        xlm_log_warn("[evaluate]: %s: the corpus has only %" G_GINT64_FORMAT " held-out pairs, and scores of so few vary much by "
+                     "chance; hold out more, or add a corpus of them (xlm_prep --like)", name, pairs->pairs);
     for (int64_t i = 0; i < d->sentences; i++)
         dev->longest = MAX(dev->longest, g_array_index(d->offsets, int64_t, i + 1) - g_array_index(d->offsets, int64_t, i));
     return d->sentences > 0 ||

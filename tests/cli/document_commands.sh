@@ -74,7 +74,7 @@ mkdir -p world/muse && cd world || exit 99
 ln -s "$XLM_SOURCE/jobs" jobs
 cp ../text.en text.en
 sed 's/hyoyusye/Haus/g; s/ryivyer/Hund/g' ../text.xx >text.de
-for name in wiki europarl pairs train today test crawl web news; do
+for name in wiki europarl pairs train today test dev crawl web news; do
     head -n 300 text.en >$name.en
     head -n 300 text.de >$name.de
 done

@@ -48,6 +48,15 @@ for direction in en-xx xx-en; do
             exit !(n > 0 && at == n && bad == 0)
         }' || fail "$file: $(h5dump -d /layer.2/values "out-1/$file" | head -n 20)"
 done
+# How many pairs are translated of how many, and whether these are few; a dev set of its own, nearly all of it held out.
+held=$(numbers /held_out/parallel/en-xx/links corpus.h5 | wc -l)
+grep -q "^.evaluate.: en-xx: 20 of $((held / 2)) held-out pairs are translated for bleu" out-1.log &&
+    [ "$(grep -c 'warning: .evaluate.: ..-..: the corpus has only' out-1.log)" -eq $((held < 400 ? 2 : 0)) ] ||
+    fail "of $held held-out sentences: $(grep evaluate out-1.log)"
+logged dev.log xlm_prep --like corpus.h5 --held-out 0.9 --para en-xx=text.en,text.xx -o dev.h5
+logged two.log ranks 2 xlm_train short.conf --dry-run --set train.corpus=corpus.h5,dev.h5 --set train.output=none
+pairs=$(sed -n 's/^.evaluate.: en-xx: 20 of \([0-9]*\) held-out pairs.*/\1/p' two.log)
+[ "${pairs:-0}" -gt 500 ] && ! grep 'corpus has only' two.log || fail "a dev set of its own: $(cat two.log)"
 trained short.conf memory 1 --set train.steps=4 --set train.micro_batches=1 --set 'stream pairs.batch=1' \
     --set evaluate.sentences=0 --set evaluate.beam=8
 estimated memory.log

@@ -261,25 +261,16 @@ static void log_names(const char *what, const GPtrArray *names)
     xlm_log_info("  %s: %s", what, text->str);
 }
 
-/* Does some objective train the head for words? The built-in ones that are not named here do; others may. */
-static bool trains_head(const xlm_job *job)
-{
-    static const char *const others[] = {"align", "dwa", "gc", "moco", "sop", NULL};
-    for (int k = 0; k < job->objectives; k++)
-        if (!g_strv_contains(others, job->objective[k].cls->name))
-            return true;
-    return false;
-}
-
-/* A head that stays as it was drawn would be exported as if it had been trained. */
-static void warn_of_head(const source *s)
+/* A head that stays as it was drawn would be exported as if it had been trained. Only the objectives know which of them predict
+ * words. */
+static void log_head(const source *s)
 {
     bool drawn = false;
     for (guint i = 0; i < s->drawn->len && !drawn; i++)
         drawn = g_str_has_prefix(s->drawn->pdata[i], "lm_head/");
-    if (drawn && !trains_head(s->job))
-        xlm_log_warn("[train]: start = %s: the checkpoint has no head for words, a new one is drawn, and no objective of the job "
-                     "trains it; set head = none in [model]", s->job->train.start);
+    if (drawn)
+        xlm_log_info("  the checkpoint has no head for words, and a new one is drawn; if no objective of this job predicts words, it "
+                     "stays so: set head = none in [model]");
 }
 
 static void log_start(const source *s, const xlm_parameters *parameters)
@@ -291,7 +282,7 @@ static void log_start(const source *s, const xlm_parameters *parameters)
     if (s->copied > 0)
         xlm_log_info("  %" G_GINT64_FORMAT " of them are the encoder's, for the decoder", s->copied);
     log_names("drawn", s->drawn);
-    warn_of_head(s);
+    log_head(s);
     log_names("left", s->left);
     log_rows("subwords", s->subwords);
     if (s->job->model.language_embeddings || s->job->model.language_tokens)

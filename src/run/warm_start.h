@@ -8,8 +8,7 @@
  *      job has an objective of the same name and plugin that declares them in the same shape (their states begin anew). The
  *      checkpoint of a fine-tuned model gives its encoder alone. Rows of subwords and languages are found by name too
  *      (model/row_sources.h)
- *   4. the log says what was taken, what stays as drawn, and what was left in the checkpoint, and warns of a head for words that
- *      is drawn and that no objective trains
+ *   4. the log says what was taken, what stays as drawn, and what was left in the checkpoint
  * A run that resumes does only the first. */
 #ifndef XLM_RUN_WARM_START_H
 #define XLM_RUN_WARM_START_H

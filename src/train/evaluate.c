@@ -150,10 +150,11 @@ static void add_metric(GArray *rows, int objective, const char *name, const xlm_
  * would take gigabytes. Few, so that tests have several parts. */
 enum { BLOCKS_AT_ONCE = 64 };
 
-/* Tallies of each of n blocks apart, brought together and added in the order of the blocks: the same for any number of ranks. */
+/* Tallies of each of n blocks apart, each made by one rank and 0 on the others, brought together and added in the order of the
+ * blocks: the same for any number of ranks. */
 static void add_blocks(const xlm_comm *comm, double *sums, int64_t n, int64_t width, double *total)
 {
-    xlm_comm_sum_double(comm, sums, n * width);
+    xlm_comm_merge_double(comm, sums, n * width);
     for (int64_t i = 0; i < n; i++)
         for (int64_t w = 0; w < width; w++)
             total[w] += sums[i * width + w];

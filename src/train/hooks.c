@@ -56,7 +56,9 @@ void xlm_exchange_sums(const xlm_comm *comm, xlm_sums *sums, int64_t n, bool *fl
         xlm_sums_write(&sums[i], numbers + i * each);
     for (int i = 0; i < count; i++)
         numbers[all + i] = flags[i];
-    xlm_comm_sum_double(comm, numbers, all + count);
+    for (int i = 0; i < all; i++)
+        numbers[i] += 0; /* −0 becomes 0 on one rank too, as where zeros of others are added */
+    xlm_comm_merge_double(comm, numbers, all + count);
     for (int64_t i = 0; i < n; i++)
         xlm_sums_read(&sums[i], numbers + i * each);
     for (int i = 0; i < count; i++)

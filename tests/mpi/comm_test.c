@@ -13,6 +13,7 @@
 #include "comm/turns.h"
 #include "formats/conllu.h"
 #include "text/line_index.h"
+#include "train/hooks.h"
 
 /* Numbers of 16 micro-batches or more ranks; their period has no factor in common with a bucket. */
 enum { MICRO_BATCHES = 16, MAX_DRAWN = 64, PERIOD = 10007 };
@@ -291,6 +292,33 @@ static void numbers_add_up(const xlm_comm *comm)
     CHECK(bits[0] == UINT64_C(1) << 63 && bits[1] == (UINT64_C(1) << comm->local_ranks) - 1);
 }
 
+/* The sums of passes, of which each rank makes some, become known with the bits that adding rank by rank gives. */
+static void sums_keep_their_bits(const xlm_comm *comm)
+{
+    enum { MEANS = 7, METRICS = 1, PASSES = 9, NUMBERS = MEANS + 2 * METRICS };
+    static const double values[MEANS] = {-0.0, 0.1, NAN, -INFINITY, 0x1p-1074, -1e300, 0};
+    xlm_sums sums[PASSES];
+    double expected[PASSES * NUMBERS], made[NUMBERS];
+    for (int p = 0; p < PASSES; p++) {
+        sums[p] = xlm_sums_new(MEANS, METRICS);
+        if (p % comm->ranks == comm->rank) {
+            for (int i = 0; i < MEANS; i++)
+                sums[p].mean[i] = i == 2 ? -values[i] : values[i] * (1 + p);
+            sums[p].metric[0] = (xlm_metric_sum){-0.0, p};
+        }
+        xlm_sums_write(&sums[p], expected + p * NUMBERS);
+    }
+    bool flags[2] = {comm->rank == comm->ranks - 1, false};
+    xlm_comm_sum_double(comm, expected, PASSES * NUMBERS);
+    xlm_exchange_sums(comm, sums, PASSES, flags, 2);
+    for (int p = 0; p < PASSES; p++) {
+        xlm_sums_write(&sums[p], made);
+        CHECK(memcmp(made, expected + p * NUMBERS, sizeof made) == 0);
+        xlm_sums_free(&sums[p]);
+    }
+    CHECK(flags[0] && !flags[1]);
+}
+
 /* Lines of all kinds that an index tells apart, some of them longer than its distances, over the shares of several ranks. */
 static char *write_lines(const xlm_comm *comm, int seed)
 {
@@ -455,6 +483,7 @@ int main(int argc, char **argv)
     bytes_reach_everyone(comm);
     records_are_exchanged(comm);
     numbers_add_up(comm);
+    sums_keep_their_bits(comm);
     lines_are_found(comm);
     for (int together = 1; together <= 4; together++)
         pieces_are_taken_once(comm, together);

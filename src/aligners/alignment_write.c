@@ -150,6 +150,9 @@ static bool find_subword_links(xlm_sentence_pairs *pairs, const xlm_found_links 
                           (const float *)(void *)found->scores->data + offsets[0], (int64_t)(offsets[1] - offsets[0]),
                           &g_array_index(source, int32_t, 0), n[0], &g_array_index(target, int32_t, 0), n[1], made[part]->links,
                           made[part]->scores);
+        if (made[part]->links->len > G_MAXINT32)
+            return xlm_error_set(error, EX_UNAVAILABLE, "%s: a rank's part has more than 2^31 links between subwords; give "
+                                 "more ranks", xlm_sentence_pairs_path(pairs, 0));
         const uint64_t end = made[part]->links->len;
         g_array_append_val(made[part]->offsets, end);
     }

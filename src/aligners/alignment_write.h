@@ -27,7 +27,7 @@ bool xlm_alignment_write(const xlm_comm *comm, xlm_store *store, const xlm_corpu
 
 /* Write a whole file from links between the words of `pairs`, which are those of a corpus; they are read again to find the
  * subwords of their words. The origin's corpus is the path of this corpus. On failure nothing is left. EX_CANTCREAT, EX_IOERR,
- * EX_DATAERR. */
+ * EX_DATAERR, EX_UNAVAILABLE: more than 2^31 links. */
 bool xlm_alignment_write_words(const xlm_comm *comm, const char *path, xlm_sentence_pairs *pairs, const xlm_found_links *found,
                                const xlm_alignment_origin *origin, GError **error);
 

@@ -121,6 +121,9 @@ static bool read_pairs(const struct reading *r, xlm_sentence_pairs *pairs, xlm_p
                 g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
                 return false;
             }
+        if (t->side[0].ids->len > G_MAXINT32 || t->side[1].ids->len > G_MAXINT32)
+            return xlm_error_set(error, EX_UNAVAILABLE, "%s: a rank's part has more than 2^31 subwords; give more ranks",
+                                 xlm_sentence_pairs_path(pairs, 0));
         xlm_progress_show(&progress, (double)++t->pairs);
     }
     xlm_progress_end(&progress);

@@ -25,7 +25,8 @@ typedef struct xlm_pair_text {
  * in other programs; or XLM_WORDS_ICU, by the rules of no language in particular, as in aligners/bitext.h. A word of which
  * normalisation leaves nothing has a number but no subwords.
  * Pairs of a corpus, which must have this vocabulary, are already subwords; their words are those of xlm_subword_words().
- * Errors: EX_DATAERR, with file and line, for lines that are not UTF-8; those of xlm_tokenizer_new and of reading. */
+ * Errors: EX_DATAERR, with file and line, for lines that are not UTF-8; EX_UNAVAILABLE: more than 2^31 subwords; those of
+ * xlm_tokenizer_new and of reading. */
 xlm_pair_text *xlm_pair_text_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_vocabulary *vocabulary,
                                   const int languages[2], xlm_word_mode words, GError **error);
 /* NULL is allowed. */

@@ -356,12 +356,16 @@ static void log_unaligned(const xlm_bitext *b, const xlm_sentence_pairs *pairs, 
 {
     g_autofree char *empty = xlm_sentence_pairs_place(pairs, b->first_empty);
     g_autofree char *long_one = xlm_sentence_pairs_place(pairs, b->first_long);
+    g_autofree char *long_word = xlm_sentence_pairs_place(pairs, b->first_long_word);
     if (b->empty > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs have an empty side, the first is %s; they get no links",
                      b->empty, b->total, empty);
     if (b->long_ones > 0)
         xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs have a side of more than %" G_GINT64_FORMAT
                      " words, the first is %s; they get no links (see --longest)", b->long_ones, b->total, longest, long_one);
+    if (b->long_words > 0)
+        xlm_log_warn("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " pairs have a word of more than %d bytes, the first is %s; they "
+                     "get no links", b->long_words, b->total, XLM_BITEXT_WORD_BYTES, long_word);
 }
 
 static bool read_text(struct training *t, GError **error)

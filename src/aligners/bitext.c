@@ -5,6 +5,12 @@
 #include "base/progress.h"
 #include "text/normalise.h"
 
+/* A word of a sentence that was read, and that may be left out. It is not in the tables yet if its number is −1. */
+typedef struct new_word {
+    int32_t number;
+    xlm_word given, normal; /* where `line` has it, as it is in the text (of words between blanks alone) and normalised */
+} new_word;
+
 /* Reads the words of one side. */
 struct xlm_word_reader {
     const xlm_bitext_options *options;
@@ -18,6 +24,8 @@ struct xlm_word_reader {
     const xlm_vocabulary *vocabulary; /* of a corpus; NULL: text */
     GArray *word;              /* int32_t: of each subword of a sentence of a corpus */
     GString *text;             /* of one word of it */
+    GArray *sentence;          /* new_word: the words of the sentence that was read last */
+    GString *line;             /* of those that are not in the tables yet */
 };
 
 static xlm_word_reader open_reader(const xlm_bitext_options *options, const xlm_corpus *corpus, GError **error)
@@ -26,6 +34,8 @@ static xlm_word_reader open_reader(const xlm_bitext_options *options, const xlm_
                        .vocabulary = corpus != NULL ? xlm_corpus_vocabulary(corpus) : NULL};
     r.word = g_array_new(FALSE, FALSE, sizeof(int32_t));
     r.text = g_string_new(NULL);
+    r.sentence = g_array_new(FALSE, FALSE, sizeof(new_word));
+    r.line = g_string_new(NULL);
     r.normal = g_array_new(FALSE, FALSE, sizeof(int32_t));
     r.ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
     r.offsets = g_array_new(FALSE, TRUE, sizeof(int64_t));
@@ -44,6 +54,8 @@ static void close_reader(xlm_word_reader *r)
     g_array_unref(r->normal);
     g_array_unref(r->word);
     g_string_free(r->text, TRUE);
+    g_array_unref(r->sentence);
+    g_string_free(r->line, TRUE);
     if (r->ids != NULL)
         g_array_unref(r->ids);
     if (r->offsets != NULL)
@@ -59,23 +71,29 @@ static int32_t number_of(xlm_word_counts *words, const char *text, size_t size)
     return (int32_t)xlm_word_counts_size(words) - 1;
 }
 
+static xlm_word append(GString *line, const char *text, size_t size)
+{
+    const xlm_word word = {line->len, size};
+    g_string_append_len(line, text, (gssize)size);
+    return word;
+}
+
 /* A word between blanks counts as one word, whatever normalisation makes of it. */
 static bool add_as_given(xlm_word_reader *r, const char *text, size_t size, GError **error)
 {
     const uint32_t known = xlm_word_counts_index(r->as_given, text, size);
-    int32_t id = 0;
-    if (known == UINT32_MAX) {
+    new_word word = {.number = -1};
+    if (known != UINT32_MAX) {
+        word.number = g_array_index(r->normal, int32_t, known);
+    } else {
         const char *normal;
         size_t normal_size;
         if (!xlm_normaliser_run(r->normaliser, text, size, &normal, &normal_size, error))
             return false;
-        id = normal_size > 0 ? number_of(r->words, normal, normal_size) : number_of(r->words, "\xEF\xBF\xBD", 3);
-        xlm_word_counts_add(r->as_given, text, size, 1);
-        g_array_append_val(r->normal, id);
-    } else {
-        id = g_array_index(r->normal, int32_t, known);
+        word.given = append(r->line, text, size);
+        word.normal = normal_size > 0 ? append(r->line, normal, normal_size) : append(r->line, "\xEF\xBF\xBD", 3);
     }
-    g_array_append_val(r->ids, id);
+    g_array_append_val(r->sentence, word);
     return true;
 }
 
@@ -101,8 +119,8 @@ static bool add_by_rules(xlm_word_reader *r, const char *text, size_t size, GErr
         return false;
     const xlm_word *words = xlm_splitter_split(r->splitter, normal, normal_size, &n);
     for (size_t i = 0; i < n; i++) {
-        const int32_t id = number_of(r->words, normal + words[i].start, words[i].size);
-        g_array_append_val(r->ids, id);
+        const new_word word = {.number = -1, .normal = append(r->line, normal + words[i].start, words[i].size)};
+        g_array_append_val(r->sentence, word);
     }
     return true;
 }
@@ -129,15 +147,49 @@ static bool add_text(xlm_word_reader *r, const char *text, size_t size, GError *
     return r->options->words == XLM_WORDS_SPACE ? add_between_blanks(r, text, size, error) : add_by_rules(r, text, size, error);
 }
 
-/* Append the words of a side of the pair that was read last; how many, or -1. text: of a file. */
-static int64_t add_sentence(xlm_word_reader *r, const xlm_sentence_pairs *pairs, int side, const char *text, size_t size,
-                            GError **error)
+static void begin_sentence(xlm_word_reader *r)
 {
-    const int64_t before = r->ids->len;
+    g_array_set_size(r->sentence, 0);
+    g_string_truncate(r->line, 0);
+}
+
+/* Append the words of the sentence of up to `longest` bytes to those of all pairs. */
+static void keep_sentence(xlm_word_reader *r, size_t longest)
+{
+    for (guint i = 0; i < r->sentence->len; i++) {
+        const new_word *word = &g_array_index(r->sentence, new_word, i);
+        const char *given = r->line->str + word->given.start;
+        int32_t id = word->number;
+        if (word->normal.size > longest)
+            continue;
+        if (id < 0)
+            id = number_of(r->words, r->line->str + word->normal.start, word->normal.size);
+        if (word->given.size > 0 && xlm_word_counts_index(r->as_given, given, word->given.size) == UINT32_MAX) {
+            xlm_word_counts_add(r->as_given, given, word->given.size, 1);
+            g_array_append_val(r->normal, id);
+        }
+        g_array_append_val(r->ids, id);
+    }
+}
+
+/* Words that are in the tables already are not too long. */
+static bool has_long_word(const xlm_word_reader *r)
+{
+    for (guint i = 0; i < r->sentence->len; i++)
+        if (g_array_index(r->sentence, new_word, i).normal.size > XLM_BITEXT_WORD_BYTES)
+            return true;
+    return false;
+}
+
+/* Read a side of the pair that was read last into `sentence`; how many words, or -1. text: of a file. */
+static int64_t read_sentence(xlm_word_reader *r, const xlm_sentence_pairs *pairs, int side, const char *text, size_t size,
+                             GError **error)
+{
     int64_t n;
     const int32_t *ids = xlm_sentence_pairs_subwords(pairs, side, &n);
+    begin_sentence(r);
     const bool good = r->vocabulary != NULL ? add_subwords(r, ids, n, error) : add_text(r, text, size, error);
-    return good ? (int64_t)r->ids->len - before : -1;
+    return good ? (int64_t)r->sentence->len : -1;
 }
 
 xlm_word_reader *xlm_word_reader_new(const xlm_bitext_options *options, GError **error)
@@ -162,8 +214,10 @@ void xlm_word_reader_free(xlm_word_reader *r)
 int64_t xlm_word_reader_read(xlm_word_reader *r, const char *text, size_t size, const int32_t **words, GError **error)
 {
     g_array_set_size(r->ids, 0);
+    begin_sentence(r);
     if (!add_text(r, text, size, error))
         return -1;
+    keep_sentence(r, SIZE_MAX);
     *words = (const int32_t *)(const void *)r->ids->data;
     return r->ids->len;
 }
@@ -176,18 +230,24 @@ static bool add_pair(xlm_bitext *b, xlm_word_reader reader[2], xlm_sentence_pair
 {
     int64_t n[2];
     for (int s = 0; s < 2; s++)
-        if ((n[s] = add_sentence(&reader[s], pairs, s, text[s], size[s], error)) < 0) {
+        if ((n[s] = read_sentence(&reader[s], pairs, s, text[s], size[s], error)) < 0) {
             g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", xlm_sentence_pairs_path(pairs, s), number + 1);
             return false;
         }
     const bool empty = n[0] == 0 || n[1] == 0, long_one = !empty && MAX(n[0], n[1]) > reader[0].options->longest;
+    const bool long_word = !empty && !long_one && (has_long_word(&reader[0]) || has_long_word(&reader[1]));
     if (empty && b->empty++ == 0)
         b->first_empty = number;
     if (long_one && b->long_ones++ == 0)
         b->first_long = number;
+    if (long_word && b->long_words++ == 0)
+        b->first_long_word = number;
     for (int s = 0; s < 2; s++) {
-        if (empty || long_one)
-            g_array_set_size(reader[s].ids, reader[s].ids->len - (guint)n[s]);
+        const guint before = reader[s].ids->len;
+        if (!long_word)
+            keep_sentence(&reader[s], XLM_BITEXT_WORD_BYTES);
+        if (empty || long_one) /* its words stay in the tables: how many there are smooths probabilities */
+            g_array_set_size(reader[s].ids, before);
         const int64_t end = reader[s].ids->len;
         g_array_append_val(reader[s].offsets, end);
     }
@@ -237,7 +297,8 @@ xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, con
 {
     xlm_bitext *b = g_new0(xlm_bitext, 1);
     *b = (xlm_bitext){.comm = comm, .first = xlm_sentence_pairs_first(pairs), .pairs = xlm_sentence_pairs_count(pairs),
-                      .total = xlm_sentence_pairs_total(pairs), .first_empty = -1, .first_long = -1};
+                      .total = xlm_sentence_pairs_total(pairs), .first_empty = -1, .first_long = -1,
+                      .first_long_word = -1};
     GError *failure = NULL;
     xlm_word_reader reader[2];
     for (int s = 0; s < 2; s++)
@@ -253,6 +314,7 @@ xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, con
     }
     sum_unaligned(comm, &b->empty, &b->first_empty);
     sum_unaligned(comm, &b->long_ones, &b->first_long);
+    sum_unaligned(comm, &b->long_words, &b->first_long_word);
     return b;
 }
 

@@ -14,6 +14,10 @@ typedef struct xlm_bitext_options {
     int64_t longest;     /* maximum number of words of a side; longer pairs are not aligned */
 } xlm_bitext_options;
 
+/* Maximum number of bytes of a normalised word. A longer one is no word, but encoded data or a line without blanks, and one of them
+ * would be paid for by all: in the file of a model each word takes as many bytes as the longest. */
+enum { XLM_BITEXT_WORD_BYTES = 1024 };
+
 /* Splits sentences of one side into words, and numbers them 0 … in order of their first occurrence. */
 typedef struct xlm_word_reader xlm_word_reader;
 
@@ -33,18 +37,20 @@ typedef struct xlm_bitext_side {
     char **texts;      /* [types], normalised (text/normalise.h) */
 } xlm_bitext_side;
 
-/* A pair that is not aligned, because a side is empty or too long, has no words on either side. */
+/* A pair that is not aligned, because a side is empty, or a side or a word is too long, has no words on either side. `types` and
+ * `texts` also have the words of pairs with an empty side or too many words, but none that is too long. */
 typedef struct xlm_bitext {
     const xlm_comm *comm;
     int64_t first, pairs; /* this rank's */
     int64_t total;        /* of all ranks */
-    /* Of all ranks: how many pairs have an empty side, or one that is too long, and the number of the first, -1 if none. */
-    int64_t empty, first_empty, long_ones, first_long;
+    /* Of all ranks: how many pairs have an empty side, one of too many words, or, of the others, a word that is too long, and the
+     * number of the first, -1 if none. */
+    int64_t empty, first_empty, long_ones, first_long, long_words, first_long_word;
     xlm_bitext_side side[2];
 } xlm_bitext;
 
 /* Collective. Read this rank's part. The words of a corpus are those of xlm_subword_words(), whatever `words` says. comm:
- * borrowed. EX_DATAERR: text that is not UTF-8, with file and line. */
+ * borrowed. EX_DATAERR: text that is not UTF-8, with file and line; EX_UNAVAILABLE: more than 2^31 words. */
 xlm_bitext *xlm_bitext_read(const xlm_comm *comm, xlm_sentence_pairs *pairs, const xlm_bitext_options *options, GError **error);
 void xlm_bitext_free(xlm_bitext *bitext); /* NULL is allowed */
 

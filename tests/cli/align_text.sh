@@ -152,6 +152,25 @@ for n in 1 2; do
     [ "$(awk 'NF > 0 { print NR }' odd-$n)" = 2 ] || fail "links of odd pairs: $(cat odd-$n)"
 done
 expect 0 '60 of 60 pairs have a side of more than 1 words' xlm_align source.b target.b --longest 1 -o odd
+# Words of more than 1,024 bytes: such a pair is as one of empty lines, and such a word is in no model.
+wide() { head -c "$1" /dev/zero | tr '\0' "$2"; }
+{ printf 'a b c\n\n'; echo "b $(wide 1024 y)"; echo "new $(wide 1025 z) other"; wide 5000 x; echo; } >wide.source
+printf 'A B C\nX\nB Y\nNEW\n\n' >wide.target
+{ sed -n 1,3p wide.source; echo; echo; } >rest.source
+{ sed -n 1,3p wide.target; echo; echo; } >rest.target
+for words in space icu; do
+    logged rest.log xlm_align rest.source rest.target --words $words -o rest --save rest.h5
+    for n in 1 2; do
+        expect 0 '1 of 5 pairs have a word of more than 1024 bytes, the first is line 4; they get no links' \
+            ranks $n xlm_align wide.source wide.target --words $words -o wide-$n --save wide-$n.h5
+        once '2 of 5 pairs have an empty side, the first is line 2'
+        same rest wide-$n "a word of 1,025 bytes, --words $words"
+        same_model rest.h5 wide-$n.h5
+    done
+    [ "$(strings /source/words wide-1.h5 | awk '{ print length() }' | sort -n | xargs)" = "1 1 1 1024" ] ||
+        fail "words of the model: $(strings /source/words wide-1.h5)"
+    [ "$(strings /target/words wide-1.h5 | sort | xargs)" = "A B C X Y" ] || fail "target: $(strings /target/words wide-1.h5)"
+done
 
 # ---- errors ----
 mkdir none

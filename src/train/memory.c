@@ -35,14 +35,32 @@ static int64_t packed_elements(const xlm_run_size *size)
     return elements;
 }
 
-/* Parameters, and the activations of one linear layer at a time. */
-static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches)
+/* Averages that make labels are packed as well, in the one direction that has no backward pass, and stay so until the next step. A
+ * rank that has all of them has each at an address of its own; else they are gathered in the same place. Tables of words are never
+ * multiplied: no label has predictions of an average. */
+static uint64_t packed_averages(const xlm_run_size *size, int ranks)
+{
+    int64_t elements = xlm_parameters_size(size->parameters), copies = 0;
+    for (int i = 0; i < xlm_parameters_count(size->parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(size->parameters, i);
+        if (g_str_has_suffix(p->name, "embeddings/word/weight"))
+            elements -= p->rows * p->cols;
+    }
+    for (int a = 0; a < xlm_host_averages(size->host) && size->arithmetic.packs; a++)
+        copies += xlm_host_has_labels(size->host, a);
+    if (ranks > 1 || xlm_parameters_learning(size->parameters) > 0)
+        copies = MIN(copies, 1);
+    return (uint64_t)copies * xlm_packed_bytes(size->arithmetic.precision, elements, 1);
+}
+
+/* Parameters, averages, and the activations of one linear layer at a time. */
+static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
     int64_t tokens = 0;
     g_autofree int64_t *most = xlm_micro_batches_most_of_job(micro_batches, size->job, size->streams);
     for (int s = 0; s < size->streams->n && size->arithmetic.packs; s++)
         tokens = MAX(tokens, most[s] * xlm_stream_longest(size->streams->training[s]));
-    return xlm_arithmetic_bytes(size->arithmetic, packed_elements(size)) +
+    return xlm_arithmetic_bytes(size->arithmetic, packed_elements(size)) + packed_averages(size, ranks) +
            xlm_packed_bytes(size->arithmetic.precision, tokens, size->job->model.feed_forward_size);
 }
 
@@ -75,7 +93,7 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
         return false;
     xlm_memory_estimate e = {
         .parameters = flat,
-        .packed = packed_bytes(size, micro_batches),
+        .packed = packed_bytes(size, micro_batches, ranks),
         .gradients = sizeof(float) * ((uint64_t)learning * (uint64_t)xlm_gradient_buffers(c->reproducible, micro_batches, ranks) +
                                       (uint64_t)(whole ? parameters - learning : 0)),
         .moments = (masters ? 3 : 2) * sizeof(float) * (uint64_t)xlm_shards_max_own(learning, ranks),

@@ -65,13 +65,17 @@ static bool open_all(struct retrieval *r, GError **error)
     if (o->source.corpus && !xlm_pair_languages_of_corpus(r->loaded, o->checkpoint, &r->input, r->languages, error))
         return false; /* all ranks have the same error */
     r->text = xlm_pair_text_read(r->comm, r->input.pairs, r->loaded->vocabulary, r->languages, XLM_WORDS_SPACE, error);
-    return r->text != NULL;
+    if (r->text == NULL)
+        return false;
+    if (r->text->pairs > G_MAXUINT / r->loaded->config.hidden_size) /* what an array holds */
+        xlm_error_set(&failure, EX_UNAVAILABLE, "%s: a rank's part has too many pairs; give more ranks", o->source.files[0]);
+    return xlm_comm_agree_on(r->comm, failure, error);
 }
 
 static void close_all(struct retrieval *r)
 {
     for (int64_t i = 0; i < 2 * r->vectors * r->layers && r->own != NULL; i++)
-        g_array_unref(r->own[i]);
+        g_clear_pointer(&r->own[i], g_array_unref);
     for (int s = 0; s < 2; s++) {
         g_clear_pointer(&r->own_digests[s], g_array_unref);
         g_free(r->digests[s]);
@@ -97,9 +101,9 @@ static const char *vector_name(const struct retrieval *r, int vector)
 static int64_t width(const struct retrieval *r) { return r->loaded->config.hidden_size; }
 
 /* This rank's vectors of a layer, counted from the first that was asked for. */
-static GArray *own_vectors(const struct retrieval *r, int64_t layer, int vector, int side)
+static GArray **own_vectors(const struct retrieval *r, int64_t layer, int vector, int side)
 {
-    return r->own[(layer * r->vectors + vector) * 2 + side];
+    return &r->own[(layer * r->vectors + vector) * 2 + side];
 }
 
 /* side: of the sentence that the sequence of the text is. */
@@ -107,7 +111,7 @@ static void add_vectors(struct retrieval *r, int64_t layer, const xlm_var *hidde
                         int side, xlm_real *x, double *y)
 {
     for (int vector = 0; vector < r->vectors; vector++) {
-        GArray *own = own_vectors(r, layer, vector, side);
+        GArray *own = *own_vectors(r, layer, vector, side);
         for (int64_t c = 0; c < width(r); c++)
             y[c] = 0;
         if (vector == 0)
@@ -273,8 +277,8 @@ static void measure_all(struct retrieval *r)
         for (int vector = 0; vector < r->vectors; vector++) {
             float *vectors[2];
             for (int s = 0; s < 2; s++) {
-                vectors[s] = gather(r, own_vectors(r, l, vector, s));
-                g_array_set_size(own_vectors(r, l, vector, s), 0);
+                vectors[s] = gather(r, *own_vectors(r, l, vector, s));
+                g_clear_pointer(own_vectors(r, l, vector, s), g_array_unref);
             }
             measure(r, vectors, &r->found[l * r->vectors + vector]);
             for (int s = 0; s < 2; s++)

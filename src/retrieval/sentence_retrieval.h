@@ -28,7 +28,7 @@ typedef struct xlm_retrieval_options {
  * with a warning. The same numbers on any number of ranks. Memory of a rank: the vectors of its own pairs in all layers asked
  * for, and three times those of all pairs in one. Errors: those of reading the files; EX_USAGE: a layer that the model does not
  * have, languages that it does not know or that it needs, a pool of more pairs than there are; EX_DATAERR: a corpus of another
- * vocabulary, no pairs; EX_CANTCREAT. */
+ * vocabulary, no pairs; EX_UNAVAILABLE: a rank has more than 2^32 elements of a layer; EX_CANTCREAT. */
 bool xlm_sentence_retrieval(const xlm_comm *comm, const xlm_retrieval_options *options, GError **error);
 
 #endif

@@ -52,7 +52,7 @@ void xlm_sentence_pool(int pooling, const xlm_var *h, const xlm_text *text, int6
 /* The vectors of all passes. */
 typedef struct sentence_sums {
     const xlm_sentence_encoder *encoder;
-    double *values; /* [examples x d] of all examples; 0 for those of other ranks */
+    float *vectors; /* [examples x d] of all examples; 0 for those of other ranks */
 } sentence_sums;
 
 static void encode_run(void *data, const xlm_example_run *run)
@@ -63,20 +63,37 @@ static void encode_run(void *data, const xlm_example_run *run)
     xlm_tape_begin(e->tape, NULL, false, 0, 0);
     const xlm_var *h = xlm_encode_view(e->model, e->tape, run->batch, &(xlm_view){.layer = e->layer});
     xlm_real *x = XLM_TAKE(run->arena, xlm_real, d);
-    for (int64_t i = 0; i < run->n; i++)
-        xlm_sentence_pool(e->pooling, h, &run->batch->corrupted, i, e->special_tokens, x, v->values + (run->first + i) * d);
+    double *y = XLM_TAKE(run->arena, double, d);
+    for (int64_t i = 0; i < run->n; i++) {
+        memset(y, 0, sizeof *y * (size_t)d);
+        xlm_sentence_pool(e->pooling, h, &run->batch->corrupted, i, e->special_tokens, x, y);
+        for (int64_t c = 0; c < d; c++)
+            v->vectors[(run->first + i) * d + c] = (float)y[c];
+    }
+}
+
+/* Bring the vectors of all ranks together, some at a time, for as doubles they take twice the memory. */
+static void merge(const xlm_comm *comm, int64_t n, float *vectors)
+{
+    enum { AT_ONCE = 1 << 20 };
+    g_autofree double *some = g_new(double, MIN(MAX(n, 1), AT_ONCE));
+    for (int64_t first = 0; first < n && comm->ranks > 1; first += AT_ONCE) {
+        const int64_t now = MIN(AT_ONCE, n - first);
+        for (int64_t i = 0; i < now; i++)
+            some[i] = (double)vectors[first + i];
+        xlm_comm_merge_double(comm, some, now);
+        for (int64_t i = 0; i < now; i++)
+            vectors[first + i] = (float)some[i];
+    }
 }
 
 bool xlm_sentence_vectors(const xlm_sentence_encoder *encoder, const xlm_examples *examples, float *vectors, GError **error)
 {
     const int64_t size = xlm_examples_count(examples) * xlm_model_get_config(encoder->model)->hidden_size;
-    sentence_sums v = {.encoder = encoder, .values = g_new0(double, MAX(size, 1))};
-    const bool good = xlm_examples_pass_over(encoder->comm, examples, NULL, encode_run, &v, error);
-    if (good) {
-        xlm_comm_merge_double(encoder->comm, v.values, size);
-        for (int64_t i = 0; i < size; i++)
-            vectors[i] = (float)v.values[i];
-    }
-    g_free(v.values);
+    memset(vectors, 0, sizeof *vectors * (size_t)size);
+    const bool good = xlm_examples_pass_over(encoder->comm, examples, NULL, encode_run,
+                                             &(sentence_sums){.encoder = encoder, .vectors = vectors}, error);
+    if (good)
+        merge(encoder->comm, size, vectors);
     return good;
 }

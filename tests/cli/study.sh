@@ -76,7 +76,8 @@ env RUNS='trans-inv/align-mlm@100:7' STEPS=2 "$XLM_SOURCE/jobs/align-mlm/small/s
 grep -q '^trans-inv/align-mlm@100,7,2,' size=small/results.csv || fail "small: $(cat size=small/results.csv)"
 grep -q '^trans-inv/align-mlm@100  *7 ' log || fail "small: no row: $(cat log)"
 model=size=small/trans-inv/align-mlm@100-7-2/latest
-[ "$(attribute /ranks "$model")" -eq "$(env -u OMP_NUM_THREADS nproc)" ] || fail "small: on $(attribute /ranks "$model") ranks"
+cores=$(. "$XLM_SOURCE/jobs/runs.sh" && cores)
+[ "$(attribute /ranks "$model")" -eq "$cores" ] || fail "small: on $(attribute /ranks "$model") ranks, not $cores"
 h5dump -a /job/text "$model" >text
 grep -q 'hidden_size = 128$' text && grep -q 'small/trans-inv/dictionary.h5' text || fail "small: not its job: $(cat text)"
 

@@ -17,7 +17,7 @@ end_all() { # all ranks, without notice
 # While a run is at it, others are refused, and it does not notice.
 begin out
 until_true has_steps out 3
-expect 73 "another run writes there: xlm_train, process $(rank_processes | head -n 1) on host $(hostname)" quick
+expect 73 "another run writes there: xlm_train, process $(rank_processes | head -n 1) on host $(uname -n)" quick
 expect 0 '' quick --dry-run
 expect 0 '' quick --dump-step step.h5
 [ -e out/lock ] || fail "the lock is gone"
@@ -51,7 +51,7 @@ by_hand() { # KEY=VALUE...
     printf '[lock]\nprogram=xlm_train\nhost=elsewhere\nprocess=17\nstarted=1\nsince=2001-02-03 04:05:06\n' >out/lock
     printf '%s\n' "$@" >>out/lock
 }
-by_hand "host=$(hostname)" "process=$$" "boot=$(cat /proc/sys/kernel/random/boot_id)" "namespace=$(readlink /proc/self/ns/pid)"
+by_hand "host=$(uname -n)" "process=$$" "boot=$(cat /proc/sys/kernel/random/boot_id)" "namespace=$(readlink /proc/self/ns/pid)"
 expect 0 'taken over from a run that is gone' quick
 by_hand
 expect 73 'process 17 on host elsewhere since 2001-02-03 04:05:06, last active' quick
@@ -85,7 +85,7 @@ rm out/lock
 sleep 600 &
 writer=$!
 read -ra stat <"/proc/$writer/stat"
-by_hand "host=$(hostname)" "process=$$" "boot=$(cat /proc/sys/kernel/random/boot_id)" "namespace=$(readlink /proc/self/ns/pid)" \
+by_hand "host=$(uname -n)" "process=$$" "boot=$(cat /proc/sys/kernel/random/boot_id)" "namespace=$(readlink /proc/self/ns/pid)" \
     "writer=$writer" "writer_started=${stat[21]}"
 start 1 xlm_train job.conf --set train.steps=3 --set train.schedule=constant >waits.log 2>&1
 until_true grep -q "out: waiting for process $writer, which still writes the checkpoint" waits.log

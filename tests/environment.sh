@@ -29,6 +29,14 @@ OMP_WAIT_POLICY=passive
 export OMP_WAIT_POLICY
 unset BLIS_NUM_THREADS BLIS_ARCH_TYPE G_MESSAGES_DEBUG XLM_TEST_LAUNCHER
 
+# What the user's shell has for other programs is none of the tests': variables of a batch job or a launcher, by which a program
+# takes itself for a rank and mpiexec looks for other nodes; threads bound to cores, or limited; what a test sets itself when it
+# means it. LANGUAGE is gettext's here, and a study's in the tests. PMIX_MCA_ are settings of the installation.
+# shellcheck disable=SC2046 # names are words
+unset LANGUAGE CDPATH OMP_PROC_BIND OMP_PLACES OMP_THREAD_LIMIT OMP_DYNAMIC GOMP_CPU_AFFINITY XLM_LAUNCH XLM_KERNELS \
+    XLM_BF16_EMULATE XLM_STORE_WRITERS XLM_STORE_TIMEOUT XLM_NODE_RANKS ALPS_APP_PE FLUX_TASK_RANK \
+    $(env | sed -n '/^PMIX_MCA_/d; s/^\(\(SLURM\|PMI\|PMIX\|OMPI_COMM_WORLD\)_[A-Za-z0-9_]*\)=.*/\1/p')
+
 LC_ALL=C.UTF-8
 export LC_ALL
 

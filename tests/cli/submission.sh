@@ -3,6 +3,11 @@
 # of ranks that a signal ends. SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
+# Tests find nothing of an allocation that they are started in, nor what else a user's shell has for other programs.
+env SLURM_JOB_ID=5 SLURM_NTASKS=2 PMI_RANK=0 PMIX_NAMESPACE=5 PMIX_MCA_psec=none OMPI_COMM_WORLD_SIZE=2 LANGUAGE=en_GB:en \
+    CDPATH=/ OMP_PLACES=cores XLM_LAUNCH=none XLM_KERNELS=none sh -c '. "$XLM_SOURCE/tests/environment.sh" && env' >found
+kept=$(grep -E '^(SLURM_|PMI_|PMIX_(NA|MCA_ps)|OMPI_COMM_|LANGUAGE|CDPATH|OMP_PL|XLM_(LAUNCH|KERNELS))' found)
+[ "$kept" = PMIX_MCA_psec=none ] || fail "tests find: $kept"
 # Slurm's variables and those of the script that are set here, as in a job, are not the test's.
 unset "${!SLURM_@}" XLM_LAUNCH XLM_OPTIONS XLM_MIN_NODES
 mkdir bin

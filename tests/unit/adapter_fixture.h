@@ -37,6 +37,31 @@ static inline void check_adapted_gradients(adapted_model *model, adapted_result 
     free_big(&b);
 }
 
+/* Dropout of an adapter: in training alone what it reads is another. */
+static inline void check_adapter_dropout(xlm_model_config config, int adapter, adapted_result *result)
+{
+    struct big b = make_big(TOKENS, LONGEST, VOCABULARY);
+    for (int training = 0; training < 2; training++) {
+        double *without = NULL;
+        for (int dropout = 0; dropout < 2; dropout++) {
+            config.adapters.one[adapter].dropout = dropout / 2.0;
+            struct setup s = open_setup(config, 0.5);
+            xlm_tape *tape = xlm_tape_new(s.parameters);
+            xlm_tape_begin(tape, NULL, training, 1, 1);
+            const xlm_var *y = result(&s, tape, &b.batch);
+            const size_t size = sizeof *without * (size_t)(y->rows * y->cols);
+            if (dropout == 0)
+                without = g_memdup2(y->value, size);
+            else
+                assert_int_equal(memcmp(y->value, without, size) != 0, training);
+            xlm_tape_free(tape);
+            close_setup(&s);
+        }
+        g_free(without);
+    }
+    free_big(&b);
+}
+
 /* With the rest of the model frozen, the parameters of adapters that learn, of which there are so many, have the gradients that
  * they have otherwise, and the rest has none. each: every element of these has a gradient. */
 static inline void check_frozen(xlm_model_config config, adapted_result *result, int parameters, bool each)

@@ -130,10 +130,16 @@ static void test_names_and_checks(void **state)
     g_clear_error(&error);
 }
 
+static void test_dropout(void **state)
+{
+    (void)state;
+    check_adapter_dropout(adapted(false, false), 0, top);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients), cmocka_unit_test(test_merged_weights_compute_the_same),
+        cmocka_unit_test(test_gradients), cmocka_unit_test(test_dropout), cmocka_unit_test(test_merged_weights_compute_the_same),
         cmocka_unit_test(test_gradients_beside_a_frozen_model), cmocka_unit_test(test_names_and_checks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,11 +194,18 @@ static void test_checks(void **state)
     assert_int_equal(layer.stack, XLM_STACK_EMBEDDINGS);
 }
 
+static void test_dropout(void **state)
+{
+    (void)state;
+    check_adapter_dropout(adapted(false, false), 1, top);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients), cmocka_unit_test(test_stacked), cmocka_unit_test(test_invertible),
-        cmocka_unit_test(test_several_invertible), cmocka_unit_test(test_frozen), cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_gradients), cmocka_unit_test(test_dropout), cmocka_unit_test(test_stacked),
+        cmocka_unit_test(test_invertible), cmocka_unit_test(test_several_invertible), cmocka_unit_test(test_frozen),
+        cmocka_unit_test(test_checks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "batch_fixture.h"
 #include "gradient.h"
 
+#include "nn/adapter.h"
 #include "nn/model.h"
 #include "options/options.h"
 
@@ -36,7 +37,7 @@ struct setup {
 static void open_setup(struct setup *s)
 {
     GError *error = NULL;
-    assert_true(xlm_model_check(&s->config, &error));
+    if (!xlm_model_check(&s->config, &error)) fail_msg("%s", error->message);
     s->parameters = xlm_parameters_new();
     s->model = xlm_model_new(&s->config, s->parameters);
     xlm_parameters_seal(s->parameters);
@@ -110,6 +111,62 @@ static void test_gradients_of_architectures(void **state)
             c->dropout = c->attention_dropout = 0;
         open_setup(&s);
         gradient_check(s.parameters, loss, &s);
+        close_setup(&s);
+    }
+}
+
+/* ---- the two rates of dropout ---- */
+
+/* Each has its own effect, whatever the other is. */
+static void test_dropout_and_attention_dropout(void **state)
+{
+    (void)state;
+    double top[4][T * 6];
+    for (int rates = 0; rates < 4; rates++) {
+        struct setup s = {.config = small()};
+        s.config.dropout = rates & 1 ? 0.5 : 0;
+        s.config.attention_dropout = rates & 2 ? 0.5 : 0;
+        open_setup(&s);
+        xlm_tape *tape = xlm_tape_new(s.parameters);
+        xlm_tape_begin(tape, NULL, true, 1, 1);
+        memcpy(top[rates], xlm_model_encode(s.model, tape, &batch.corrupted, false, XLM_TOP_LAYER, NULL, 0)[2]->value,
+               sizeof top[rates]);
+        for (int other = 0; other < rates; other++)
+            assert_memory_not_equal(top[other], top[rates], sizeof top[rates]);
+        xlm_tape_free(tape);
+        close_setup(&s);
+    }
+}
+
+/* ---- weight decay ---- */
+
+/* On weights; not on biases, nor on those of norms. */
+static void test_decay_is_on_weights(void **state)
+{
+    (void)state;
+    for (int p = 0; p < 1 << 13; p += 97) {
+        struct setup s = {.config = small()};
+        xlm_model_config *c = &s.config;
+        set_properties(p, c);
+        c->language_embeddings = c->token_types = p % 2 == 0 && p % 7 != 1;
+        c->embedding_size = p % 3 == 0 ? 4 : 0;
+        c->head = p % 5 == 0 ? XLM_HEAD_XLM : XLM_HEAD_BERT;
+        c->decoder_layers = p % 7 < 3 ? 1 : 0;
+        c->share_embeddings = c->decoder_layers == 0 || p % 7 == 0;
+        c->language_tokens = c->decoder_layers > 0 && p % 7 == 1;
+        c->adapters = (xlm_adapters){.n = 2, .one = {
+            {.name = "lora", .rank = 2, .alpha = 2, .targets = (1u << XLM_ADAPTER_TARGETS) - 1, .learns = true},
+            {.name = "bottleneck", .kind = XLM_ADAPTER_BOTTLENECK, .size = 3, .invertible = true}}};
+        open_setup(&s);
+        int with = 0;
+        for (int k = 0; k < xlm_parameters_count(s.parameters); k++) {
+            const xlm_parameter *of = xlm_parameters_get(s.parameters, k);
+            const bool weight = !g_str_has_suffix(of->name, "bias") && strstr(of->name, "norm") == NULL;
+            if (of->decay != weight)
+                fail_msg("decay of %s", of->name);
+            with += weight;
+        }
+        assert_true(with > 0 && with < xlm_parameters_count(s.parameters));
         close_setup(&s);
     }
 }
@@ -206,6 +263,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients_of_every_option),
         cmocka_unit_test(test_gradients_of_architectures),
+        cmocka_unit_test(test_dropout_and_attention_dropout),
+        cmocka_unit_test(test_decay_is_on_weights),
         cmocka_unit_test(test_number_of_parameters),
         cmocka_unit_test(test_wrong_configurations_are_refused),
         cmocka_unit_test(test_defaults_that_depend_on_others),

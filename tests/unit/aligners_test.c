@@ -392,6 +392,52 @@ static void test_diagonal_translations(void **state)
     close_diagonal(&d);
 }
 
+/* Mean over the words j of sentences of these lengths of the distance |i / n - j / m| that the model expects. */
+static double expected_distance(double tension, const int lengths[2][2])
+{
+    double sum = 0;
+    int words = 0;
+    for (int s = 0; s < 2; s++)
+        for (int j = 1, n = lengths[s][0], m = lengths[s][1]; j <= m; j++, words++) {
+            double weights = 0, of_word = 0;
+            for (int i = 1; i <= n; i++) {
+                const double d = fabs((double)i / n - (double)j / m), weight = exp(-tension * d);
+                weights += weight;
+                of_word += weight * d;
+            }
+            sum += of_word / weights;
+        }
+    return sum / words;
+}
+
+/* From the second iteration on the tension takes eight steps along the gradient, and stays within its bounds. */
+static void test_diagonal_tension(void **state)
+{
+    (void)state;
+    enum { WHOLE = 8, DISTANCE = 2, LINKED = 4, TENSION = 6 };
+    static const int lengths[2][2][2] = {{{3, 2}, {2, 1}}, {{2, 3}, {1, 2}}};
+    static const double of_links[2][2] = {{0.125, 0.1}, {0.9, 0}}, bounds[2] = {0.1, 14};
+    for (int given = 0; given < 2; given++) {
+        struct diagonal d;
+        open_diagonal(&d);
+        for (int k = 0; k < 2; k++) {
+            iterate(&d);
+            for (int side = 0; side < 2; side++)
+                assert_near((double)d.run.counts[WHOLE][TENSION + side] / XLM_COUNT_UNIT, 4);
+        }
+        for (int side = 0; side < 2; side++)
+            d.run.counts[WHOLE][DISTANCE + side] = llrint(of_links[given][side] * (double)d.run.counts[WHOLE][LINKED + side]);
+        iterate(&d);
+        for (int side = 0; side < 2; side++) {
+            double tension = 4;
+            for (int step = 0; step < 8; step++)
+                tension += 20 * (expected_distance(tension, lengths[side]) - of_links[given][side]);
+            assert_near((double)d.run.counts[WHOLE][TENSION + side] / XLM_COUNT_UNIT, given == 0 ? tension : bounds[side]);
+        }
+        close_diagonal(&d);
+    }
+}
+
 /* ---- mistakes of an aligner ---- */
 
 static void decode_too_far(const xlm_alignment_run *run, int64_t sentence, void *workspace, xlm_decoded *decoded)
@@ -651,7 +697,8 @@ int main(void)
         cmocka_unit_test(test_hmm_beside_all_paths), cmocka_unit_test(test_hmm_long),
         cmocka_unit_test(test_link_numbers),         cmocka_unit_test(test_spelling),
         cmocka_unit_test(test_word_pairs),           cmocka_unit_test(test_diagonal_by_hand),
-        cmocka_unit_test(test_diagonal_translations), cmocka_unit_test(test_fertility_by_definition),
+        cmocka_unit_test(test_diagonal_translations), cmocka_unit_test(test_diagonal_tension),
+        cmocka_unit_test(test_fertility_by_definition),
         cmocka_unit_test(test_large_array),          cmocka_unit_test(test_most_probable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

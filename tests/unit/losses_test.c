@@ -211,6 +211,23 @@ static void test_dict_mlm_refuses(void **state)
     refuse_dict_mlm("predict=translation", 0.5, &dictionary, "set switching = 0");
 }
 
+/* The terms of a metric of the first objective in a pass, and their sum. */
+static void check_metric(struct hosted_job *job, const xlm_pass_input *input, const char *name, double sum, double count)
+{
+    xlm_sums sums = xlm_host_sums_new(job->host);
+    const GPtrArray *names = xlm_host_metric_names(job->host, 0);
+    guint at = 0;
+    while (at < names->len && strcmp(names->pdata[at], name) != 0)
+        at++;
+    assert_true(at < names->len);
+    xlm_tape_begin(job->tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_host_run(job->host, job->tape, input, NULL, &sums, NULL);
+    const xlm_metric_sum metric = xlm_host_metric_sums(job->host, &sums, 0)[at];
+    if (metric.sum != sum || metric.count != count)
+        fail_msg("%s: %g of %g, not %g of %g", name, metric.sum, metric.count, sum, count);
+    xlm_sums_free(&sums);
+}
+
 /* ---- dwa ---- */
 
 /* Two pairs as the form xlm has them, <s> 5 6 </s> 7 </s> <s> 8 9 3 </s> 10 11 </s>, with an <unk>, and one as bert has them,
@@ -241,6 +258,14 @@ static const xlm_batch pair_batch = {
 enum { PAIRS_OF_BATCH = 3 };
 static const int32_t pair_rows[PAIRS_OF_BATCH][4] = {{1, 2, 7, 3}, {4, 1, 11, 1}, {14, 3, 18, 2}};
 
+/* How rows are linked. */
+struct linking {
+    xlm_transport transport;
+    bool filter;
+    xlm_itermax itermax;
+};
+static const struct linking off = {XLM_TRANSPORT_DEFAULTS, .filter = false};
+
 static struct hosted_job pair_job(const char *const *options)
 {
     for (int i = 0; i < PAIR_T; i++)
@@ -252,7 +277,7 @@ static struct hosted_job pair_job(const char *const *options)
 }
 
 /* Which row is linked to which, from hidden states of the original. */
-static void link_rows(struct hosted_job *job, int64_t layer, bool filter, bool linked[PAIR_T][PAIR_T])
+static void link_rows(struct hosted_job *job, int64_t layer, const struct linking *by, bool linked[PAIR_T][PAIR_T])
 {
     const int64_t d = job->config.hidden_size;
     const xlm_view view = {.text = XLM_TEXT_ORIGINAL, .layer = layer, .rows = XLM_ROWS_ALL};
@@ -264,9 +289,9 @@ static void link_rows(struct hosted_job *job, int64_t layer, bool filter, bool l
     for (int p = 0; p < PAIRS_OF_BATCH; p++) {
         const int32_t *r = pair_rows[p];
         xlm_similarity_products(r[1], r[3], d, states + r[0] * d, states + r[2] * d, a);
-        xlm_similarity_transport(&(xlm_transport)XLM_TRANSPORT_DEFAULTS, r[1], r[3], a);
-        if (filter)
-            xlm_similarity_filter(&(xlm_itermax)XLM_ITERMAX_DEFAULTS, r[1], r[3], a, links);
+        xlm_similarity_transport(&by->transport, r[1], r[3], a);
+        if (by->filter)
+            xlm_similarity_filter(&by->itermax, r[1], r[3], a, links);
         else
             xlm_similarity_argmax(r[1], r[3], a, true, links);
         for (int i = 0; i < r[1]; i++)
@@ -323,19 +348,24 @@ static double by_pointer(struct hosted_job *job, int64_t layer, bool linked[PAIR
     return sum / *n;
 }
 
-static void check_dwa(const char *const *options, int64_t label_layer, int64_t layer, bool filter, const bool *queries, int min)
+static void check_dwa(const char *const *options, int64_t label_layer, int64_t layer, const struct linking *by, const bool *queries,
+                      int min)
 {
     struct hosted_job job = pair_job(options);
     bool linked[PAIR_T][PAIR_T];
-    int n;
+    int n, links = 0;
     assert_true(open_job(&job));
-    link_rows(&job, label_layer, filter, linked);
+    link_rows(&job, label_layer, by, linked);
+    for (int i = 0; i < PAIR_T; i++)
+        for (int j = 0; j < i; j++)
+            links += linked[i][j];
     const double wanted = by_pointer(&job, layer, linked, queries, &n);
     assert_true(n >= min);
     xlm_pass_input input = job_input(&job, 0, 1);
     label_job(&job, &input);
     assert_int_equal(input.terms[0], n);
     assert_true(fabs(run_job(&job, &input, NULL, NULL) - wanted) < 1e-12);
+    check_metric(&job, &input, "labels_per_pair", links, PAIRS_OF_BATCH);
     check_gradients_of(&job, &input);
     close_job(&job);
 }
@@ -354,9 +384,42 @@ static void test_dwa(void **state)
     bool queries[PAIR_T];
     for (int i = 0; i < PAIR_T; i++)
         queries[i] = is_masked_row(i);
-    check_dwa((const char *const[]){"label_layer=1", NULL}, 1, 2, true, queries, 3);
-    check_dwa((const char *const[]){"label_layer=2", "filter=off", NULL}, 2, 2, false, queries, PAIR_M); /* all have links */
-    check_dwa((const char *const[]){"label_layer=0", "layer=1", "filter=off", "remembered=0", NULL}, 0, 1, false, queries, PAIR_M);
+    const struct linking itermax = {XLM_TRANSPORT_DEFAULTS, true, XLM_ITERMAX_DEFAULTS};
+    check_dwa((const char *const[]){"label_layer=1", NULL}, 1, 2, &itermax, queries, 3);
+    check_dwa((const char *const[]){"label_layer=2", "filter=off", NULL}, 2, 2, &off, queries, PAIR_M); /* all have links */
+    check_dwa((const char *const[]){"label_layer=0", "layer=1", "filter=off", "remembered=0", NULL}, 0, 1, &off, queries, PAIR_M);
+}
+
+/* Each of the settings of labels has its effect: with it alone changed, masked rows have other links. */
+static void test_dwa_settings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options[4];
+        struct linking by, without;
+    } settings[] = {
+        {{"label_layer=0", "itermax_iterations=3"}, {{1e-6, 1, 2}, true, {0.9, 3}}, {{1e-6, 1, 2}, true, {0.9, 2}}},
+        {{"label_layer=0", "sinkhorn_iterations=9"}, {{1e-6, 1, 9}, true, {0.9, 2}}, {{1e-6, 1, 2}, true, {0.9, 2}}},
+        {{"label_layer=0", "mu=3"}, {{1e-6, 3, 2}, true, {0.9, 2}}, {{1e-6, 1, 2}, true, {0.9, 2}}},
+        {{"label_layer=0", "epsilon=1"}, {{1, 1, 2}, true, {0.9, 2}}, {{1e-6, 1, 2}, true, {0.9, 2}}},
+        {{"label_layer=0", "epsilon=3", "alpha=1"}, {{3, 1, 2}, true, {1, 2}}, {{3, 1, 2}, true, {0.9, 2}}},
+    };
+    bool queries[PAIR_T], linked[2][PAIR_T][PAIR_T];
+    for (int i = 0; i < PAIR_T; i++)
+        queries[i] = is_masked_row(i);
+    for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
+        struct hosted_job job = pair_job(settings[i].options);
+        bool other = false;
+        assert_true(open_job(&job));
+        link_rows(&job, 0, &settings[i].without, linked[0]);
+        link_rows(&job, 0, &settings[i].by, linked[1]);
+        for (int k = 0; k < PAIR_M; k++)
+            other |= memcmp(linked[0][pair_masked[k]], linked[1][pair_masked[k]], sizeof linked[0][0]) != 0;
+        if (!other)
+            fail_msg("setting %d changes nothing", (int)i);
+        close_job(&job);
+        check_dwa(settings[i].options, 0, 2, &settings[i].by, queries, 1);
+    }
 }
 
 /* Queries that are drawn: of the unmasked about 15 %, of each link one side or the other, of many steps. */
@@ -370,7 +433,7 @@ static void test_dwa_queries(void **state)
         bool linked[PAIR_T][PAIR_T];
         int64_t terms = 0, min = INT64_MAX, max = 0, links = 0;
         assert_true(open_job(&job));
-        link_rows(&job, 2, false, linked);
+        link_rows(&job, 2, &off, linked);
         for (int i = 0; i < PAIR_T; i++)
             for (int j = 0; j < i; j++)
                 links += linked[i][j];
@@ -576,6 +639,11 @@ static void test_weam(void **state)
     assert_true(input.terms[0] == WEAM_M && input.terms[1] == WEAM_M - 1);
     assert_true(fabs(run_job(&job, &input, NULL, NULL) - both[0] / WEAM_M - 0.7 * both[1] / (WEAM_M - 1)) < 1e-12);
     check_gradients_of(&job, &input);
+    /* Who predicts always word 7 is right about one of the masked words, which has partners. */
+    const int bias = xlm_parameters_find(job.parameters, "lm_head/bias");
+    xlm_parameters_values(job.parameters)[xlm_parameters_get(job.parameters, bias)->start + 7] += 1000;
+    check_metric(&job, &input, "with_partner", WEAM_M - 1, WEAM_M);
+    check_metric(&job, &input, "cross_lingual_accuracy", 1, WEAM_M - 1);
     close_job(&job);
 }
 
@@ -650,6 +718,7 @@ int main(void)
         cmocka_unit_test(test_dict_mlm),
         cmocka_unit_test(test_dict_mlm_refuses),
         cmocka_unit_test(test_dwa),
+        cmocka_unit_test(test_dwa_settings),
         cmocka_unit_test(test_dwa_queries),
         cmocka_unit_test(test_dwa_refuses),
         cmocka_unit_test(test_dwa_agreement),

@@ -63,6 +63,20 @@ for section in model train "stream NAME" "stage NAME" "objective NAME"; do
     [ -z "$missing" ] || fail "docs/jobs.md does not name these keys of [$section]: $missing"
 done
 
+# Who is warned of libhdf5 in tests/fuzz/README.md is not to read elsewhere that HDF5 files of strangers are safe.
+# called_safe FILE: lines that say so; a page that does not name the library says nothing of its errors.
+called_safe() {
+    grep -nE 'HDF5.*safe to read; may be refused' "$1"
+    tr '\n' ' ' <"$1" | grep -q 'HDF5.*parses a file.s metadata before anything of ours is called' ||
+        echo "$1 does not warn of libhdf5"
+}
+for document in docs/trust.md SECURITY.md tests/fuzz/README.md; do
+    complaints=$(called_safe "$document" | sed "s,^,$document: ,")
+    [ -z "$complaints" ] || fail "$complaints"
+done
+printf '| corpora (HDF5) | data | safe to read; may be refused |\n' >"$scratch/page.md"
+[ "$(called_safe "$scratch/page.md" | wc -l)" -eq 2 ] || fail "a page that calls HDF5 files safe is not found"
+
 # docs/stability.md has the formats and numbers of the source.
 # unlisted FILE: complaints about formats that its table lacks, and about numbers of the table that the source does not have.
 unlisted() {

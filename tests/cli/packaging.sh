@@ -106,6 +106,17 @@ for recipe in $debian/rules $spack "$easybuild"; do
     grep -qF -e --disable-mpi-start-check "$recipe" || fail "$recipe starts MPI where it is built"
 done
 
+echo "== recipes that are Python can be parsed as Python"
+if command -v python3 >/dev/null; then
+    # Nothing is run or compiled, and no *.pyc is left.
+    parses() { python3 -B -c 'import ast, sys; ast.parse(open(sys.argv[1], encoding="utf-8").read(), sys.argv[1])' "$1" 2>"$scratch/log"; }
+    for recipe in $spack packaging/easybuild/*.eb; do
+        parses "$recipe" || fail "$recipe: $(tail -n 3 "$scratch/log")"
+    done
+    sed 's/^version = .*/version = (/' "$easybuild" >"$scratch/recipe.eb"
+    parses "$scratch/recipe.eb" && fail "a recipe that cannot be parsed is not found"
+fi
+
 echo "== the packages of libraries have the names of their sonames"
 IFS=: read -r current _ age < <(sed -n 's/.*-version-info \([0-9:]*\).*/\1/p' src/local.mk)
 for package in "libxlm$((current - age))" "libxlm-double$((current - age))"; do

@@ -63,6 +63,20 @@ for section in model train "stream NAME" "stage NAME" "objective NAME"; do
     [ -z "$missing" ] || fail "docs/jobs.md does not name these keys of [$section]: $missing"
 done
 
+# Every objective has its paper in CITATION.cff, as README.md says.
+# uncited FILE: objectives that no reference names.
+uncited() {
+    local name
+    for name in src/losses/*.c; do
+        name=$(basename "$name" .c)
+        grep -qE "^    notes: \"(.*[ ,])?objective $name[ ,\"]" "$1" || echo "$name"
+    done
+}
+complaints=$(uncited CITATION.cff)
+[ -z "$complaints" ] || fail "CITATION.cff names no paper of the objectives: $complaints"
+sed 's/objective sop/sop/' CITATION.cff >"$scratch/other.cff"
+[ "$(uncited "$scratch/other.cff")" = sop ] || fail "an objective without a paper is not found: $(uncited "$scratch/other.cff")"
+
 # Who is warned of libhdf5 in tests/fuzz/README.md is not to read elsewhere that HDF5 files of strangers are safe.
 # called_safe FILE: lines that say so; a page that does not name the library says nothing of its errors.
 called_safe() {

@@ -30,11 +30,16 @@ deb: dist
 	$(XLM_BASH) $(srcdir)/packaging/build-debs $(distdir).tar.gz debs $(DEB_FLAGS)
 
 # A release: the tarball, and its checksum in the form of sha256sum, by which who has got both can check it: sha256sum -c SHA256SUMS
-# RELEASE: the folder of the tarball.
+# RELEASE: the folder of the tarball. Whoever makes it of the same commit, with the same versions of the programs that make files of
+# it, gets the same bytes: the order, owners, modes and times of files say nothing of who made it. All have the time of the commit,
+# or, where the source is a release, the time that all files of that have.
 RELEASE = .
+GZIP_ENV = --best --no-name
 CLEANFILES += SHA256SUMS
 .PHONY: checksums release
-release: dist
+release:
+	TAR_OPTIONS="--sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@`$(release_time)`" $(MAKE) dist
 	$(MAKE) checksums
+release_time = { test -e '$(srcdir)/.git' && git -C '$(srcdir)' log -1 --format=%ct 2>/dev/null; } || stat -c %Y '$(srcdir)/NEWS'
 checksums:
 	cd '$(RELEASE)' && sha256sum $(distdir).tar.gz >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS && cat SHA256SUMS

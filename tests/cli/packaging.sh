@@ -171,13 +171,33 @@ echo 'made again' >"$scratch/release/xlm-mpi-$version.tar.gz"
 holds && fail "SHA256SUMS is also that of another file"
 rm "$scratch/release/xlm-mpi-$version.tar.gz"
 checksums && fail "a checksum of nothing"
-make -n -C "$XLM_BUILD" release 2>/dev/null | grep -q 'sha256sum' || fail "make release makes no checksum"
+made() { { echo '#!/bin/sh'; cat; } >"$scratch/bin/$1" && chmod a+x "$scratch/bin/$1"; }
+mkdir -p "$scratch/bin"
+made make-of-release <<'SH'
+echo "$1 $TAR_OPTIONS" >>"${0%/*}/../called"
+SH
+make -s -C "$XLM_BUILD" release MAKE="$scratch/bin/make-of-release" || fail "make release"
+[ "$(cut -d' ' -f1 "$scratch/called" | tr '\n' ' ')" = 'dist checksums ' ] || fail "make release calls $(cat "$scratch/called")"
+tar_options=$(sed -n 's/^dist //p' "$scratch/called")
+grep -qE -e '--mtime=@[0-9]+$' <<<"$tar_options" || fail "make release gives files no time: $tar_options"
+! [ -e .git ] || grep -qF -e "@$(git log -1 --format=%ct)" <<<"$tar_options" ||
+    fail "the time is not that of the commit: $tar_options"
+
+echo "== a release does not tell who made it, or when"
+compressed=$(sed -n 's/^GZIP_ENV = //p' "$XLM_BUILD/Makefile")
+# packed FOLDER: as automake packs a folder of releases.
+packed() { (cd "$1" && TAR_OPTIONS=$tar_options tar chof - xlm | eval GZIP= gzip $compressed -c) | sha256sum; }
+mkdir -p "$scratch/one/xlm/a" "$scratch/two/xlm/a"
+(cd "$scratch/one/xlm" && umask 022 && echo 1 >a/b && echo 2 >c && ln -s c d && touch -d @1000000 c)
+(cd "$scratch/two/xlm" && umask 002 && echo 2 >c && ln -s c d && echo 1 >a/b && chmod 664 c && chmod 775 a)
+[ "$(packed "$scratch/one")" = "$(packed "$scratch/two")" ] || fail "the same files make two tarballs"
+echo 3 >"$scratch/two/xlm/c"
+[ "$(packed "$scratch/one")" != "$(packed "$scratch/two")" ] || fail "other files make the same tarball"
 
 echo "== build-debs: a source tree of the tarball alone, of its own version; the programs of Debian are made ones"
-mkdir -p "$scratch/bin" "$scratch/xlm-mpi-$version/packaging"
+mkdir -p "$scratch/xlm-mpi-$version/packaging"
 cp -r $debian "$scratch/xlm-mpi-$version/packaging/" && chmod -R u+w "$scratch/xlm-mpi-$version"
 tar czf "$scratch/xlm-mpi-$version.tar.gz" -C "$scratch" "xlm-mpi-$version"
-made() { { echo '#!/bin/sh'; cat; } >"$scratch/bin/$1" && chmod a+x "$scratch/bin/$1"; }
 made dh </dev/null
 made dpkg-parsechangelog <<'SH'
 sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog

@@ -171,7 +171,7 @@ jobs/corpora/libreoffice-help: $(srcdir)/jobs/corpora/libreoffice-help.in Makefi
 .PHONY: demo
 demo: all
 	@XLM_SOURCE='$(abs_top_srcdir)' XLM_BUILD='$(abs_top_builddir)' CORPUS='$(CORPUS)' \
-	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' XLM_MPIEXEC='$(MPIEXEC)' \
+	XLM_SANITIZERS='$(XLM_SANITIZERS)' XLM_CC='$(CC)' XLM_MPIEXEC='$(MPIEXEC)' XLM_OPEN_MPI_4='$(XLM_OPEN_MPI_4)' \
 	$(XLM_BASH) $(srcdir)/jobs/demo/demo
 
 # UD=DIR: the treebank, for studies that take one; TEXT=FILE: other text than the help pages, for align-mlm. STUDY=FOLDER: another

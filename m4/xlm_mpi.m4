@@ -25,8 +25,8 @@ m4_define([_XLM_MPI_DEFINES],
 #endif], [], [$2])])
 
 # XLM_CHECK_MPI
-# Sets MPI_CFLAGS, MPI_LIBS, xlm_mpi (where they come from) and xlm_mpi_family (openmpi, mpich for all that descend from it,
-# other). Who decides, in this order: the user's MPI_CFLAGS and MPI_LIBS; the user's MPICC; a CC that is an MPI compiler; the
+# Sets MPI_CFLAGS, MPI_LIBS, xlm_mpi (where they come from), xlm_mpi_family (openmpi, mpich for all that descend from it, other)
+# and XLM_OPEN_MPI_4 (yes: it is Open MPI 4, of which tests set what later versions do not have). Who decides, in this order: the user's MPI_CFLAGS and MPI_LIBS; the user's MPICC; a CC that is an MPI compiler; the
 # first mpicc in PATH. Nobody else is asked then: another MPI than the user's in silence would be worse than none. Only where
 # there is no mpicc, pkg-config.
 AC_DEFUN([XLM_CHECK_MPI],
@@ -56,10 +56,15 @@ AS_IF([test -n "$MPI_CFLAGS$MPI_LIBS"],
       done])])
 
 xlm_mpi_family=other
+XLM_OPEN_MPI_4=no
 AS_IF([test -n "$xlm_mpi"],
   [_XLM_MPI_DEFINES([OPEN_MPI], [xlm_mpi_family=openmpi])
    _XLM_MPI_DEFINES([MPICH_VERSION], [xlm_mpi_family=mpich])
    _XLM_MPI_DEFINES([I_MPI_VERSION], [xlm_mpi_family=mpich])
+   XLM_LINK_IFELSE([$MPI_CFLAGS], [$MPI_LIBS], [#include <mpi.h>
+#if !defined OPEN_MPI || OMPI_MAJOR_VERSION != 4
+#error "it is not Open MPI 4"
+#endif], [], [XLM_OPEN_MPI_4=yes])
    AC_MSG_RESULT([$xlm_mpi_family, by $xlm_mpi])],
   [test -n "$xlm_mpicc_given"],
   [AC_MSG_RESULT([no])
@@ -73,6 +78,7 @@ AS_CASE([$xlm_mpi_family],
   [mpich],   [xlm_mpi_name="MPICH" xlm_mpi_suffix=mpich xlm_mpiexec_package=mpich],
   [xlm_mpi_name="this MPI" xlm_mpi_suffix=openmpi xlm_mpiexec_package=openmpi-bin])
 AC_SUBST([xlm_mpi_family])
+AC_SUBST([XLM_OPEN_MPI_4])
 ])
 
 # XLM_CHECK_MPIEXEC

@@ -2,8 +2,8 @@
 # shellcheck shell=sh
 #
 # Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_MPIEXEC (the launcher of
-# the MPI that was built with), XLM_SANITIZERS, XLM_HARDENING, XLM_TEST_QUICK (1: the quick part only; release: of it what reads
-# files of the source directory).
+# the MPI that was built with), XLM_OPEN_MPI_4 (yes: that is Open MPI 4), XLM_SANITIZERS, XLM_HARDENING, XLM_TEST_QUICK (1: the
+# quick part only; release: of it what reads files of the source directory).
 
 # The programs of the build tree first, and their objectives. What libtool's scripts start comes before these scripts, which take
 # longer than many a program.
@@ -41,17 +41,19 @@ LC_ALL=C.UTF-8
 export LC_ALL
 
 # Open MPI: allowed for root, more ranks than cores, ranks that wait give way to ranks that work, not bound to cores
-# (two tests side by side would share one). Without CMA, which containers often forbid. Short paths for its sockets.
+# (two tests side by side would share one). Without CMA, which containers often forbid (smsc: Open MPI 5). Short paths for its
+# sockets.
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1
 OMPI_MCA_mpi_yield_when_idle=1
 OMPI_MCA_hwloc_base_binding_policy=none
 OMPI_MCA_btl_vader_single_copy_mechanism=none
+OMPI_MCA_smsc=^cma
 OMPI_MCA_orte_tmpdir_base=/tmp
 export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
     OMPI_MCA_mpi_yield_when_idle OMPI_MCA_hwloc_base_binding_policy OMPI_MCA_btl_vader_single_copy_mechanism \
-    OMPI_MCA_orte_tmpdir_base
+    OMPI_MCA_smsc OMPI_MCA_orte_tmpdir_base
 # When a rank has failed, mpiexec sends the others a signal, and then sleeps for a second before it sends SIGKILL. It need not:
 # ours end together, after the message, and there are some hundred tests of errors. Tests of signals give it back (small.sh,
 # start).
@@ -69,8 +71,8 @@ export PMIX_MCA_gds
 # MPICH: ranks that wait give way to ranks that work.
 MPIR_CVAR_POLLS_BEFORE_YIELD=1
 export MPIR_CVAR_POLLS_BEFORE_YIELD
-# mpiexec refuses to start where there is neither ssh nor rsh, even for one host.
-if ! command -v ssh >/dev/null 2>&1 && ! command -v rsh >/dev/null 2>&1; then
+# mpiexec of Open MPI 4 refuses to start where there is neither ssh nor rsh, even for one host; Open MPI 5 has no such component.
+if [ "${XLM_OPEN_MPI_4-}" = yes ] && ! command -v ssh >/dev/null 2>&1 && ! command -v rsh >/dev/null 2>&1; then
     OMPI_MCA_plm=isolated
     export OMPI_MCA_plm
 fi

@@ -3,7 +3,7 @@
 TEST_EXTENSIONS = .sh
 tests_environment = \
 	XLM_SOURCE='$(abs_top_srcdir)'; XLM_BUILD='$(abs_top_builddir)'; XLM_CC='$(CC)'; \
-	XLM_MPIEXEC='$(MPIEXEC)'; \
+	XLM_MPIEXEC='$(MPIEXEC)'; XLM_OPEN_MPI_4='$(XLM_OPEN_MPI_4)'; \
 	XLM_SANITIZERS='$(XLM_SANITIZERS)'; XLM_HARDENING='$(XLM_HARDENING)'; XLM_TEST_QUICK='$(XLM_TEST_QUICK)'; \
 	. $(srcdir)/tests/environment.sh;
 # make check alone takes the libcurl of stand_in.sh, unless XLM_STAND_IN=no. Quick checks, as those of make distcheck, and those with

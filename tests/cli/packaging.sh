@@ -220,6 +220,17 @@ tar czf "$scratch/xlm-mpi-0.0.7.tar.gz" -C "$scratch" xlm-mpi-0.0.7
 debs "$scratch/xlm-mpi-0.0.7.tar.gz" "$scratch/debs" -b
 [ $? -eq 65 ] || fail "a release of another version than the changelog's is packaged: $(cat "$scratch/log")"
 
+echo "== tests set of Open MPI 4 alone what later versions do not have"
+# plm YES|NO: the component that starts ranks, where the MPI is Open MPI 4 or is not, and there is neither ssh nor rsh.
+plm() {
+    local shell
+    shell=$(command -v sh)
+    env -i PATH="$scratch/nothing" XLM_SOURCE="$XLM_SOURCE" XLM_BUILD="$scratch" XLM_OPEN_MPI_4="$1" "$shell" -c \
+        '. "$XLM_SOURCE/tests/environment.sh"; echo "${OMPI_MCA_plm-none}"' 2>/dev/null
+}
+[ "$(plm yes)" = isolated ] || fail "tests/environment.sh does not do without ssh: $(plm yes)"
+[ "$(plm no)" = none ] || fail "tests/environment.sh names a component of Open MPI 4 to another MPI: $(plm no)"
+
 echo "== configure refuses what it would not heed, or what fails at the first link"
 mkdir "$scratch/configured"
 # refuses OPTION PATTERN: before it searches anything.

@@ -2,10 +2,12 @@
 # shellcheck shell=sh disable=SC2034 # the tests read its variables
 set -eu
 
-# Where tests of packages run, root starts the ranks, cores are few, and there is no ssh that mpiexec looks for.
+# Where tests of packages run, root starts the ranks, cores are few, and there is no ssh that mpiexec looks for. Open MPI 4, which
+# calls itself OpenRTE, can do without; Open MPI 5 has no such component, and has smsc in place of the single copies of vader.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1 LC_ALL=C.UTF-8
-export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe OMPI_MCA_btl_vader_single_copy_mechanism=none
-command -v ssh >/dev/null || export OMPI_MCA_plm=isolated
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_smsc=^cma
+if ! command -v ssh >/dev/null && mpiexec --version | grep -q OpenRTE; then export OMPI_MCA_plm=isolated; fi
 doc=/usr/share/doc/xlm-mpi
 jobs=/usr/share/xlm-mpi/jobs
 

@@ -231,6 +231,21 @@ plm() {
 [ "$(plm yes)" = isolated ] || fail "tests/environment.sh does not do without ssh: $(plm yes)"
 [ "$(plm no)" = none ] || fail "tests/environment.sh names a component of Open MPI 4 to another MPI: $(plm no)"
 
+echo "== configure takes a oneDNN whose threads are OpenMP's, or that has none, and no other"
+# onednn RUNTIME: does what configure asserts hold? The numbers are those of dnnl_types.h.
+sed -n '/_Static_assert(DNNL_CPU_THREADING_RUNTIME/,/);/p' configure.ac >"$scratch/asserted"
+[ -s "$scratch/asserted" ] || fail "configure.ac asserts nothing of oneDNN's threads"
+onednn() {
+    {
+        printf '#define DNNL_RUNTIME_%s %su\n' SEQ 1 OMP 2 TBB 4 THREADPOOL 8
+        printf '#define DNNL_CPU_THREADING_RUNTIME DNNL_RUNTIME_%s\n' "$1"
+        cat "$scratch/asserted"
+    } >"$scratch/onednn.c"
+    $XLM_CC -std=gnu11 -fsyntax-only "$scratch/onednn.c" 2>"$scratch/log"
+}
+for runtime in OMP SEQ; do onednn $runtime || fail "configure refuses a oneDNN of $runtime: $(cat "$scratch/log")"; done
+for runtime in TBB THREADPOOL; do onednn $runtime && fail "configure takes a oneDNN of $runtime"; done
+
 echo "== configure refuses what it would not heed, or what fails at the first link"
 mkdir "$scratch/configured"
 # refuses OPTION PATTERN: before it searches anything.

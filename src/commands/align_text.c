@@ -29,7 +29,9 @@ static const GOptionEntry options[] = {
      "also write the links of the direction from source to target", "FILE"},
     {"reverse", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.reverse, "also write the links from target to source", "FILE"},
     {"scores", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.scores,
-     "also write the posterior probability of each link, in the order of the links", "FILE"},
+     "also write the score of each link, in the order of the links: its posterior probability with --symmetrise=forward or "
+     "reverse, otherwise the root of the product of those of both directions; with --checkpoint the similarity, the largest of "
+     "the subwords of the two words", "FILE"},
     {"alignment", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &chosen.alignment,
      "write the alignment of a corpus: links between the subwords of each pair, with their scores (HDF5)", "A.h5"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,

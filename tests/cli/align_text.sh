@@ -84,6 +84,15 @@ for how in forward reverse intersection union grow-diag grow-diag-final grow-dia
 done
 same forward f forward
 same reverse r reverse
+# A link of both directions has the root of the product of its two posterior probabilities, which are rounded.
+scored() {
+    paste -d'|' "$1" "$1.scores" | awk -F'|' '{ n = split($1, l, " "); split($2, p, " ")
+        for (i = 1; i <= n; i++) print NR ":" l[i], p[i] }' | sort
+}
+join <(scored forward) <(scored reverse) | join - <(scored intersection) >three
+[ "$(wc -l <three)" -ge 200 ] || fail "few links of both directions: $(wc -l <three)"
+awk '{ root = sqrt($2 * $3); if ($4 - root > 0.001 || root - $4 > 0.001) { print; exit 1 } if ($2 - $3 > 0.1) unlike++ }
+    END { exit !(unlike >= 5) }' three >unlike || fail "scores of both directions: $(cat unlike)"
 sort -n -c <(sed -n '3p; 5,6p' counts) || fail "intersection, grow-diag and grow-diag-final do not grow: $(cat counts)"
 [ "$(sed -n 4p counts)" -ge "$(sed -n 6p counts)" ] && [ "$(sed -n 7p counts)" -le "$(sed -n 6p counts)" ] || fail "$(cat counts)"
 

@@ -57,7 +57,7 @@ static struct reading *make_table(const xlm_cooccurrence *file, const char *path
     if (r->offsets != NULL && r->columns != NULL && r->counts != NULL)
         return r;
     xlm_error_set(error, EX_OSERR, "%s: no memory for %" G_GINT64_FORMAT " pairs of subwords, 8 bytes each on every rank; use "
-                  "fewer ranks on a node, or count fewer subwords (xlm_cooc --min-count, --max-vocabulary)", path, file->entries);
+                  "fewer ranks on a node, or count fewer subwords (xlm_cooc --min-count, --max-vocab)", path, file->entries);
     free_table(r);
     return NULL;
 }

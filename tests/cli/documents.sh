@@ -91,6 +91,21 @@ done
 printf '| corpora (HDF5) | data | safe to read; may be refused |\n' >"$scratch/page.md"
 [ "$(called_safe "$scratch/page.md" | wc -l)" -eq 2 ] || fail "a page that calls HDF5 files safe is not found"
 
+# Messages and help name options that there are; others are those of mpiexec and of SQuAD's script.
+for program in src/tools/xlm_*.c; do "$(basename "$program" .c)" --help; done |
+    sed -nE 's/^  (-[a-zA-Z], )?(--[a-z0-9-]+).*/\2/p' | sort -u >"$scratch/options"
+[ "$(wc -l <"$scratch/options")" -ge 150 ] || fail "few options: $(wc -l <"$scratch/options")"
+# unknown FOLDER: names of options in the strings of its sources that no program has.
+unknown() {
+    find "$1" -name '*.c' ! -path '*/report/*' -exec grep -hoE '"([^"\\]|\\.)*"' {} + |
+        grep -oE -e '(^|[^a-z<!-])--[a-z][a-z0-9-]+' | grep -oE -e '--[a-z0-9-]*[a-z0-9]' | sort -u |
+        grep -vxE -e '--(bind-to|map-by|oversubscribe|na-prob-file)' | comm -23 - "$scratch/options"
+}
+complaints=$(unknown src)
+[ -z "$complaints" ] || fail "no program has these options, which messages name: $complaints"
+mkdir "$scratch/source" && echo '"count fewer (xlm_cooc --min-count, --max-vocabulary)"' >"$scratch/source/a.c"
+[ "$(unknown "$scratch/source")" = --max-vocabulary ] || fail "an option that does not exist is not found"
+
 # docs/stability.md has the formats and numbers of the source.
 # unlisted FILE: complaints about formats that its table lacks, and about numbers of the table that the source does not have.
 unlisted() {

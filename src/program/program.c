@@ -33,7 +33,8 @@ static const char exit_codes[] =
     "  70  a bug in the program itself\n"
     "  71  the system has no more memory or threads\n"
     "  73  an output cannot be created\n"
-    "  74  reading or writing failed, for example because the disk is full\n";
+    "  74  reading or writing failed, for example because the disk is full\n"
+    "  77  permissions are lacking to read an HDF5 file, what a killed run has left, or the list of a directory\n";
 
 /* After those of the program itself, which are smaller. */
 static const char exit_codes_of_signals[] =

@@ -163,6 +163,17 @@ finds_fault codes 's#<td>xlm_train, xlm_tune</td>#<td>xlm_train</td>#'
 finds_fault codes 's#an input is missing#an output is missing#'
 grep -oE '^<td>[0-9]+' codes.html | tr -d '<td>' >../codes
 [ "$(wc -l <../codes)" -ge 14 ] && sort -nc ../codes || fail "codes.html is not in the order of codes: $(tr '\n' ' ' <../codes)"
+# Every code that the sources have is in the index, and in the table of docs/troubleshooting.md.
+{
+    echo '#include <sysexits.h>'
+    grep -rhoE '\bEX_[A-Z]+\b' "$XLM_SOURCE/src" --include='*.[ch]' | sort -u | sed 's/EX_\(.*\)/code \1 EX_\1/'
+} >../sources.c
+$XLM_CC -E -P ../sources.c | sed -n 's/^code //p' >../used
+[ "$(wc -l <../used)" -ge 12 ] || fail "few exit codes are in src: $(cat ../used)"
+while read -r name number; do
+    grep -qx "$number" ../codes || fail "codes.html lacks $number, EX_$name"
+    [ "$number" = 0 ] || grep -q "^| $number | " "$XLM_SOURCE/docs/troubleshooting.md" || fail "docs/troubleshooting.md lacks $number"
+done <../used
 rows=$(awk '/^\| (message|what is seen) / { inside = 1; next } !/^\|/ { inside = 0 } inside && !/^\|---/ { n++ } END { print n }' \
     "$XLM_SOURCE/docs/troubleshooting.md")
 [ "$rows" -ge 50 ] && [ "$(grep -c '<td><a href="troubleshooting.html#' messages.html)" -eq "$rows" ] ||

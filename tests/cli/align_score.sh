@@ -70,6 +70,10 @@ logged ranks.log ranks 2 xlm_align score links lines --csv score.csv
 logged wrong.log xlm_align score links lines --wrong
 printf '1\twrong\t3-3\n1\tmissing\t1-2\n' | cmp - <(grep -P '^\d+\t' wrong.log) || fail "wrong: $(cat wrong.log)"
 grep -q '25.00%' wrong.log || fail "table: $(cat wrong.log)"
+# A possible link may be missing.
+echo '0-0' >one && echo '0-0 1?1 2-2' >possible
+logged wrong.log xlm_align score one possible --wrong
+printf '1\tmissing\t2-2\n' | cmp - <(grep -P '^\d+\t' wrong.log) || fail "a possible link that is missing: $(cat wrong.log)"
 
 # ---- errors, with the file and the line ----
 refuse() { expect "$@"; once '^xlm_align: '; }

@@ -165,6 +165,17 @@ $broken"
 
 # Every bug of tests/mutants.list still fits the line that it changes.
 bash "$XLM_SOURCE/tests/mutants.sh" --apply >broken.txt 2>&1 || fail "tests/mutants.list: $(cat broken.txt)"
+# Every folder with sources has one, and every objective.
+without_bug() { # LIST: those that have none
+    local place
+    (cd "$XLM_SOURCE" && printf '%s\n' src/*/*.c | sed 's#[^/]*$##' | sort -u && printf '%s\n' src/losses/*.c) | while read -r place; do
+        cut -f2 "$1" | grep -qF "$place" || echo "$place"
+    done
+}
+broken=$(without_bug "$XLM_SOURCE/tests/mutants.list")
+[ -z "$broken" ] || fail "tests/mutants.list has no bug of: $broken"
+grep -vE 'src/(tensor/|losses/sop)' "$XLM_SOURCE/tests/mutants.list" >fewer.list
+[ "$(without_bug fewer.list | tr '\n' ' ')" = 'src/tensor/ src/losses/sop.c ' ] || fail "not found: $(without_bug fewer.list)"
 
 # Violations are found.
 finds() { # FILE INCLUDE

@@ -179,6 +179,30 @@ static void test_mlm(void **state)
     check_prediction(&job, targets);
 }
 
+/* With label smoothing the target is (1 − ε) onehot + ε/V; on held-out text there is none. */
+static void test_mlm_smoothed(void **state)
+{
+    (void)state;
+    static const char *const options[] = {"label_smoothing=0.2", NULL};
+    struct hosted_job job = text_job(&batch, 0, NULL);
+    add_objective(&job, "mlm", &xlm_loss_mlm, options);
+    assert_true(open_job(&job));
+    xlm_pass_input input = job_input(&job, 0, 1);
+    const double plain = by_labels(&job, targets);
+    double every = 0;
+    for (int32_t v = 0; v < V; v++) {
+        const int32_t labels[M] = {v, v, v, v};
+        every += by_labels(&job, labels) / V;
+    }
+    assert_true(fabs(every - plain) > 1e-3);
+    assert_true(fabs(run_job(&job, &input, NULL, NULL) - (0.8 * plain + 0.2 * every)) < 1e-12);
+    input.held_out = true;
+    assert_true(fabs(run_job(&job, &input, NULL, NULL) - plain) < 1e-12);
+    input.held_out = false;
+    check_gradients_of(&job, &input);
+    close_job(&job);
+}
+
 static void test_dict_mlm(void **state)
 {
     (void)state;
@@ -715,6 +739,7 @@ int main(void)
         cmocka_unit_test(test_align_refuses),
         cmocka_unit_test(test_resources),
         cmocka_unit_test(test_mlm),
+        cmocka_unit_test(test_mlm_smoothed),
         cmocka_unit_test(test_dict_mlm),
         cmocka_unit_test(test_dict_mlm_refuses),
         cmocka_unit_test(test_dwa),

@@ -89,22 +89,49 @@ static void test_finds_rows_by_name(void **state)
     xlm_vocabulary_free(larger);
 }
 
+/* A special token has the row of its namesake, whatever ids both have. */
+static void test_finds_special_tokens(void **state)
+{
+    (void)state;
+    static const int32_t ids[XLM_SPECIAL_TOKENS] = {2, 0, 3, 1, 6};
+    xlm_special_tokens specials = {0};
+    const char *names[XLM_SPECIAL_TOKENS];
+    assert_true(xlm_special_tokens_set(&specials, ids, NULL));
+    xlm_vocabulary *own = make_old(), *larger = make_larger();
+    xlm_vocabulary_settings settings = xlm_vocabulary_settings_of(own, names);
+    settings.specials = &specials;
+    xlm_vocabulary *old = xlm_vocabulary_new(xlm_vocabulary_subwords(own), text_bpe(OLD_CODES), &settings, NULL);
+    assert_non_null(old);
+    xlm_row_sources *s = xlm_row_sources_of_subwords(old, larger, false);
+    for (int special = 0; special < XLM_SPECIAL_TOKENS; special++) {
+        const int32_t row = xlm_vocabulary_special(larger, (xlm_special)special);
+        assert_int_equal(s->first[row + 1] - s->first[row], 1);
+        assert_int_equal(s->source[s->first[row]], ids[special]);
+    }
+    assert_sources(s, old, id_of(larger, "low"), "low");
+    xlm_row_sources_free(s);
+    xlm_vocabulary_free(own);
+    xlm_vocabulary_free(old);
+    xlm_vocabulary_free(larger);
+}
+
 static void test_applies(void **state)
 {
     (void)state;
-    int64_t first[] = {0, 1, 1, 4};
-    int32_t source[] = {2, 0, 1, 2};
-    const xlm_row_sources s = {.rows = 3, .first = first, .source = source};
+    int64_t first[] = {0, 1, 1, 4, 6};
+    int32_t source[] = {2, 0, 1, 2, 1, 0};
+    const xlm_row_sources s = {.rows = 4, .first = first, .source = source};
     const float old[] = {1, 2, 3, 5, 5e-40f, -0.0f};
-    float rows[] = {7, 7, 7, 7, 7, 7};
+    float rows[] = {7, 7, 7, 7, 7, 7, 7, 7};
     xlm_row_sources_apply(&s, 2, old, rows);
     assert_memory_equal(rows, old + 4, sizeof(float) * 2);
     assert_true(rows[2] == 7 && rows[3] == 7);
     assert_float_equal(rows[4], 4. / 3, 1e-6);
     assert_float_equal(rows[5], 7. / 3, 1e-6);
-    float column[] = {7, 7, 7};
+    assert_true(rows[6] == 2 && rows[7] == 3.5f);
+    float column[] = {7, 7, 7, 7};
     xlm_row_sources_apply(&s, 1, old, column);
-    assert_true(column[0] == 3 && column[1] == 7 && column[2] == 2);
+    assert_true(column[0] == 3 && column[1] == 7 && column[2] == 2 && column[3] == 1.5f);
 }
 
 static void assert_not_extended(const xlm_vocabulary *old, xlm_vocabulary *other, const char *message)
@@ -138,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_finds_rows_by_name),
+        cmocka_unit_test(test_finds_special_tokens),
         cmocka_unit_test(test_applies),
         cmocka_unit_test(test_tells_other_vocabularies),
     };

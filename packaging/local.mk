@@ -34,11 +34,11 @@ deb: dist
 # it, gets the same bytes: the order, owners, modes and times of files say nothing of who made it. All have the time of the commit,
 # or, where the source is a release, the time that all files of that have.
 RELEASE = .
-GZIP_ENV = --best --no-name
 CLEANFILES += SHA256SUMS
 .PHONY: checksums release
 release:
-	TAR_OPTIONS="--sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@`$(release_time)`" $(MAKE) dist
+	TAR_OPTIONS="--sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@`$(release_time)`" \
+	    $(MAKE) dist GZIP_ENV='--best --no-name'
 	$(MAKE) checksums
 release_time = { test -e '$(srcdir)/.git' && git -C '$(srcdir)' log -1 --format=%ct 2>/dev/null; } || stat -c %Y '$(srcdir)/NEWS'
 checksums:

@@ -327,10 +327,12 @@ void *xlm_comm_exchange(const xlm_comm *comm, const void *send, const int64_t *n
     return all;
 }
 
-/* In parts, for MPI counts in int. */
+/* In parts, for MPI counts in int. Of one rank alone, which may be without MPI, nothing changes. */
 static void reduce(const xlm_comm *comm, void *values, int64_t n, MPI_Datatype type, MPI_Op operation)
 {
     enum { MAX_VALUES = 1 << 24, SIZE = 8 };
+    if (comm->ranks == 1)
+        return;
     for (int64_t done = 0; done < n; done += MAX_VALUES)
         MPI_Allreduce(MPI_IN_PLACE, (char *)values + done * SIZE, (int)MIN(MAX_VALUES, n - done), type, operation, comm->mpi);
 }

@@ -416,7 +416,7 @@ static void test_diagonal_tension(void **state)
     (void)state;
     enum { WHOLE = 8, DISTANCE = 2, LINKED = 4, TENSION = 6 };
     static const int lengths[2][2][2] = {{{3, 2}, {2, 1}}, {{2, 3}, {1, 2}}};
-    static const double of_links[2][2] = {{0.125, 0.1}, {0.9, 0}}, bounds[2] = {0.1, 14};
+    static const double of_links[2][2] = {{0.1, 0.16}, {0.9, 0}}, bounds[2] = {0.1, 14};
     for (int given = 0; given < 2; given++) {
         struct diagonal d;
         open_diagonal(&d);

@@ -387,6 +387,19 @@ static const char *text_of(const json_t *value, bool sentence, char number[32])
     return number;
 }
 
+/* The first objects had no label, so it was not known which of the names it has. */
+static void find_label(reader *r, const json_t *object)
+{
+    const char **name = r->naming.name;
+    for (guint i = 0; i < G_N_ELEMENTS(namings); i++) {
+        const char *const *known = namings[i].name;
+        const bool same = g_str_has_prefix(name[FIRST], known[FIRST]) && (name[SECOND] == NULL) == (known[SECOND] == NULL) &&
+                          (name[SECOND] == NULL || g_str_has_prefix(name[SECOND], known[SECOND]));
+        if (same && json_object_get(object, name[LABEL]) == NULL && json_object_get(object, known[LABEL]) != NULL)
+            name[LABEL] = known[LABEL];
+    }
+}
+
 static bool read_members(reader *r, const json_t *object, GError **error)
 {
     if (!json_is_object(object))
@@ -396,6 +409,8 @@ static bool read_members(reader *r, const json_t *object, GError **error)
             return false;
         describe(r, "JSON objects with");
     }
+    if (r->options->unlabelled && r->options->columns == NULL)
+        find_label(r, object);
     const char *const *needed = r->naming.name;
     const char *const name[VALUES] = {needed[LABEL], needed[FIRST], needed[SECOND], "language", r->id_name};
     const char *value[VALUES] = {NULL};

@@ -57,7 +57,7 @@ static void add_word(reader *r, const char *word, const char *tag)
 /* Does a tag say that there is none, in text in which that is allowed? */
 static bool is_no_tag(const reader *r, const char *tag)
 {
-    return r->text->untagged && (tag == NULL || *tag == '\0' || strcmp(tag, "_") == 0);
+    return r->text->untagged && (tag == NULL || *tag == '\0' || (strcmp(tag, "_") == 0 && !r->text->underscore));
 }
 
 static void end_sentence(reader *r)
@@ -215,7 +215,8 @@ static bool read_conllu_word(reader *r, const xlm_conllu_word *word, GError **er
     const char *tag = word->column[strcmp(r->column, "upos") == 0 ? XLM_CONLLU_UPOS : XLM_CONLLU_XPOS];
     const bool none = is_no_tag(r, tag);
     if (strcmp(tag, "_") == 0 && !none)
-        return refuse(r, error, "\"%s\" has no %s; column = NAME names another column",
+        return refuse(r, error, "\"%s\" has no %s; column = NAME names another column, and xlm_eval --predictions takes words "
+                      "without a tag",
                       word->column[XLM_CONLLU_FORM], r->column);
     add_word(r, word->column[XLM_CONLLU_FORM], none ? NULL : tag);
     return true;

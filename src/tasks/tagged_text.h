@@ -40,6 +40,7 @@ typedef struct xlm_tagged_text {
     int64_t document_lines; /* number of lines with -DOCSTART- */
     int64_t rewritten;      /* number of files whose tags were IOB1 */
     bool untagged;          /* set before reading: words without a tag are allowed */
+    bool underscore;        /* set before reading: `_` is a tag like others, since a model has learned it */
 } xlm_tagged_text;
 
 xlm_tagged_text *xlm_tagged_text_new(void);

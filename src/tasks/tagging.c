@@ -115,6 +115,7 @@ static void *tagging_read(const xlm_loss *self, const xlm_task_source *sources, 
     const struct tagging *tagging = self->state;
     xlm_tagged_text *text = xlm_tagged_text_new();
     text->untagged = tagging->of.unlabelled;
+    text->underscore = text->untagged && g_strv_contains((const char *const *)tagging->of.labels, "_");
     for (int64_t i = 0; i < n; i++)
         if (!xlm_tagged_text_read(text, sources[i].path, sources[i].language,
                                   tagging->column != NULL ? tagging->column : "upos", error)) {

@@ -155,7 +155,7 @@ static bool open_task(work *w, const char *path, GError **error)
     if (state == NULL)
         return false;
     ((xlm_task_state *)state)->labels = task->labels;
-    ((xlm_task_state *)state)->unlabelled = true;
+    ((xlm_task_state *)state)->unlabelled = w->outputs->len > 0;
     ((xlm_task_state *)state)->classes = g_strv_length(task->labels);
     w->self = (xlm_loss){.cls = &w->task->loss, .name = w->task->loss.name, .state = state};
     return true;
@@ -202,20 +202,15 @@ static void report_language(const work *w, const xlm_task_set *set)
 }
 
 /* Count the items that have gold; it is an error if none has and nothing is written but scores. what: for the log. */
-static bool count_gold(const work *w, tested *p, const char *what, GError **error)
+static void count_gold(const work *w, tested *p, const char *what)
 {
     p->items = w->task->items(p->text);
-    if (p->items.gold == 0 && w->outputs->len == 0)
-        return xlm_error_set(error, EX_DATAERR, "%s: none of its %" G_GINT64_FORMAT " %s has a label, so there is nothing to "
-                             "score; --predictions FILE writes what the model predicts", p->set.sources->path, p->items.all,
-                             p->items.what);
     if (p->items.gold == 0)
         xlm_log_info("%s: no label among %" G_GINT64_FORMAT " %s; they are predicted, and not scored", what, p->items.all,
                      p->items.what);
     else if (p->items.gold < p->items.all)
         xlm_log_warn("%s: scores are of the %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " %s that have a label; the others are "
                      "only predicted", what, p->items.gold, p->items.all, p->items.what);
-    return true;
 }
 
 static bool open_part(const work *w, tested *p, GError **error)
@@ -223,8 +218,9 @@ static bool open_part(const work *w, tested *p, GError **error)
     const bool several = w->tests->len > 1;
     g_autofree char *what = several ? g_strconcat("test ", xlm_task_source_language(p->set.sources), NULL) : g_strdup("test");
     const xlm_task_encoder encoder = {.tokenizer = w->tokenizer, .length = w->loaded->task->length};
-    if ((p->text = w->task->read(&w->self, p->set.sources, p->set.n, error)) == NULL || !count_gold(w, p, what, error))
+    if ((p->text = w->task->read(&w->self, p->set.sources, p->set.n, error)) == NULL)
         return false;
+    count_gold(w, p, what);
     p->examples = xlm_examples_new(xlm_vocabulary_specials(w->loaded->vocabulary));
     g_autoptr(GString) description = g_string_new(NULL);
     if (!w->task->encode(&w->self, p->text, &encoder, p->examples, description, error))

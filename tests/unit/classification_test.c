@@ -94,6 +94,9 @@ static void test_unlabelled(void **state)
           "2.0:-(A|B)7 columns sentence1, sentence2; 0 left out, 0 empty");
     reads("test.jsonl", "{\"text\": \"A\"}\n{\"text\": \"B\", \"label\": \"x\"}\n{\"text\": \"C\", \"label\": null}\n", NULL, NULL,
           "1.0:-(A) 2.1:x(B) 3.2:-(C) JSON objects with label, text; 0 left out, 0 empty");
+    reads("test.jsonl", "{\"sentence1\": \"A\", \"sentence2\": \"B\"}\n"
+          "{\"sentence1\": \"C\", \"sentence2\": \"D\", \"label\": \"x\"}\n", NULL, NULL,
+          "1.0:-(A|B) 2.1:x(C|D) JSON objects with gold_label, sentence1, sentence2; 0 left out, 0 empty");
     char *got = read_back("a.tsv", "label\tsentence1\tsentence2\n\tA\tB\nx\tA\t\n", NULL, NULL, true, 0);
     assert_string_equal(got, "2.0:-(A|B) columns label, sentence1, sentence2; 0 left out, 1 empty");
     g_free(got);

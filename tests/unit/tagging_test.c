@@ -14,7 +14,7 @@
 
 /* ---- reading ---- */
 
-static bool untagged; /* words without a tag are allowed */
+static bool untagged, underscore; /* words without a tag are allowed; `_` is a tag */
 
 /* "line:word/tag ... | ..." of a file; or its error, from the name of the file on. g_free. */
 static char *read_back(const char *name, const char *text, const char *column)
@@ -22,6 +22,7 @@ static char *read_back(const char *name, const char *text, const char *column)
     char *path = write_file(name, text);
     xlm_tagged_text *t = xlm_tagged_text_new();
     t->untagged = untagged;
+    t->underscore = underscore;
     GError *error = NULL;
     GString *out = g_string_new(NULL);
     if (xlm_tagged_text_read(t, path, -1, column, &error)) {
@@ -169,6 +170,10 @@ static void test_untagged(void **state)
     refuses("a.tsv", "a\tX\tY\n", "upos", "a.tsv:1: a line must");
     refuses("a.tsv", "\tX\n", "upos", "a.tsv:1: a line must");
     refuses("a.txt", "a\nb c\n", "upos", "a.txt:2: 2 columns between blanks, where the lines before have 1");
+    underscore = true;
+    reads("a.tsv", "a\t\nb\t_\n", "upos", "1:a/- 2:b/_ ");
+    reads("a.conllu", LINE("1", "a", "_", "X", "_", "NER=_"), "NER", "1:a/_ ");
+    underscore = false;
     untagged = false;
 }
 

@@ -27,6 +27,13 @@ bool xlm_error_at(GError **error, const char *path, int64_t line, const char *fo
     return xlm_error_set(error, EX_DATAERR, "%s:%" G_GINT64_FORMAT ": %s", path, line, what);
 }
 
+void xlm_error_append(GError *error, const char *text)
+{
+    char *message = g_strconcat(error->message, text, NULL);
+    g_free(error->message);
+    error->message = message;
+}
+
 int xlm_error_exit_code(const GError *error)
 {
     if (error->domain == XLM_ERROR)

@@ -21,6 +21,9 @@ bool xlm_error_set(GError **error, int exit_code, const char *format, ...) G_GNU
 /* The same with EX_DATAERR and "PATH:LINE: " before the message. */
 bool xlm_error_at(GError **error, const char *path, int64_t line, const char *format, ...) G_GNUC_PRINTF(4, 5);
 
+/* Append to the message of an error. */
+void xlm_error_append(GError *error, const char *text);
+
 /* The exit code of an error: its own code when the error is ours, EX_SOFTWARE otherwise (EX_USAGE for GOption errors, EX_IOERR
  * for GFile errors). */
 int xlm_error_exit_code(const GError *error);

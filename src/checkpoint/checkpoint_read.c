@@ -54,19 +54,11 @@ static bool take_file(const xlm_comm *comm, const char *path, xlm_run_state *sta
            take_rest(comm, store, state, error);
 }
 
-/* What to do about an error, after its message. */
-static void advise(GError *error, const char *advice)
-{
-    char *message = g_strconcat(error->message, advice, NULL);
-    g_free(error->message);
-    error->message = message;
-}
-
 bool xlm_checkpoint_read(const xlm_comm *comm, const char *path, xlm_run_state *state, GError **error)
 {
     GError *failure = NULL;
     if (comm->rank == 0 && checkpoint_check_file(path, state, &failure) == XLM_FILE_UNFIT)
-        advise(failure, "; use the job that it belongs to, or another checkpoint");
+        xlm_error_append(failure, "; use the job that it belongs to, or another checkpoint");
     if (xlm_comm_agree_on(comm, failure, error))
         return take_file(comm, path, state, error);
     return false;
@@ -89,12 +81,12 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
         if (condition == XLM_FILE_GOOD)
             return g_steal_pointer(&path);
         if (condition == XLM_FILE_UNFIT) {
-            advise(why, "; use the job that it belongs to, another output directory, or --resume never");
+            xlm_error_append(why, "; use the job that it belongs to, another output directory, or --resume never");
             g_propagate_error(error, g_steal_pointer(&why));
             return NULL;
         }
         if (!is_lost(path, why)) {
-            advise(why, "; start again when it can be read, or move it away to go on from the checkpoint before it");
+            xlm_error_append(why, "; start again when it can be read, or move it away to go on from the checkpoint before it");
             g_propagate_error(error, g_steal_pointer(&why));
             return NULL;
         }

@@ -359,8 +359,7 @@ void xlm_comm_sum_double(const xlm_comm *comm, double *values, int64_t n)
 
 void xlm_comm_merge_double(const xlm_comm *comm, double *values, int64_t n)
 {
-    if (comm->ranks > 1)
-        reduce(comm, values, n, MPI_DOUBLE, MPI_SUM);
+    reduce(comm, values, n, MPI_DOUBLE, MPI_SUM);
 }
 
 int64_t xlm_comm_sum_below(const xlm_comm *comm, int64_t value)

@@ -179,8 +179,8 @@ static bool check_parameters(const run *r, GError **error)
     if (xlm_engine_check_finite(r->engine, error))
         return true;
     g_prefix_error(error, "step %" G_GINT64_FORMAT ": after the update, the ", r->progress.step);
-    g_autofree char *what = (*error)->message;
-    (*error)->message = g_strconcat(what, "; no checkpoint is written of it; " GO_ON_FROM_EARLIER, NULL);
+    xlm_error_append(*error, r->progress.saved > 0 ? "; no checkpoint is written of it; " GO_ON_FROM_EARLIER
+                                                   : "; no checkpoint is written of it; " LOWER_RATE);
     return false;
 }
 
@@ -322,10 +322,11 @@ static void advise(const run *r, GError *error)
     const int64_t step = r->progress.step;
     if (step == 0)
         return;
-    g_autofree char *what = error->message, *path = xlm_checkpoint_path(r->job->train.output, step);
-    error->message = r->progress.saved == step
-                         ? g_strconcat(what, "; ", path, " gives it again; " GO_ON_FROM_EARLIER, NULL)
-                         : g_strconcat(what, "; checkpoints written so far are good; " LOWER_RATE, NULL);
+    g_autofree char *path = xlm_checkpoint_path(r->job->train.output, step);
+    g_autofree char *again = g_strconcat("; ", path, " gives it again; " GO_ON_FROM_EARLIER, NULL);
+    xlm_error_append(error, r->progress.saved == step  ? again
+                            : r->progress.saved > 0 ? "; checkpoints written so far are good; " LOWER_RATE
+                                                    : "; " LOWER_RATE);
 }
 
 static bool train(run *r, bool *interrupted, GError **error)

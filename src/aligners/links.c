@@ -102,6 +102,7 @@ static bool read_numbered(struct reading *r, const char *at, const char *end, GE
     if ((letter != 'S' && letter != 'P') || (at < end && !g_ascii_isdigit(*at)))
         return XLM_LINES_REFUSE(r->lines, error, "not a line `sentence source target [S|P]`");
     unlinked |= r->from_1 && (number[1] == 0 || number[2] == 0);
+    r->min_sentence = MIN(r->min_sentence, number[0]);
     if (!unlinked)
         keep(r, number[0], number[1], number[2], letter == 'P');
     else if (r->unlinked++ == 0)

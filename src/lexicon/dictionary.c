@@ -50,7 +50,8 @@ static char *remedy_for(const xlm_store *store, const xlm_vocabulary *vocabulary
         g_autofree char *name = xlm_store_get_text(store, "/", side[s], NULL);
         if (name != NULL && xlm_vocabulary_find_language(vocabulary, name) < 0)
             return g_strdup_printf("its %s language, %s, is not here: xlm_convert MODEL --add-languages gives a model the "
-                                   "languages of that corpus, which must be all of them, in their order", side[s], name);
+                                   "languages of that corpus, which must be all of them, in their order; or make it for this "
+                                   "corpus with xlm_dict", side[s], name);
     }
     return g_strdup("make it for this corpus with xlm_dict");
 }

@@ -15,7 +15,7 @@ static bool refuse_languages(const char *path, const xlm_vocabulary *of_model, c
         same++;
     g_autofree char *has = g_strjoinv(",", here), *needs = g_strjoinv(",", there), *added = g_strjoinv(",", there + same);
     g_autofree char *remedy = NULL;
-    if (here[same] == NULL)
+    if (here[same] == NULL && there[same] != NULL)
         remedy = g_strdup_printf("xlm_convert %s --add-languages %s -o MODEL.h5 makes one with them", path, added);
     else
         remedy = g_strdup_printf("prepare the text with xlm_prep --like %s", path);

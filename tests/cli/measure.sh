@@ -160,10 +160,12 @@ text_of packed | cmp - packed || fail "plain text is not read"
 # A part that fails leaves the others.
 expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,text.xx,gold.links \
     --dictionary dict.h5 --csv b.csv
+expect 1 'failed: word alignment of out/latest' "$measure" out/latest --gold gold.en,gold.xx,gold.links --gold-words-from 1 --csv c.csv
 grep -q dictionary_csls b.csv || fail "nothing after the part that failed: $(cat b.csv)"
 
 expect 64 'no checkpoint' "$measure" --corpus corpus.h5
 expect 64 'nothing is given' "$measure" out/latest
+expect 64 '--gold-words-from 2: is not 0 or 1' "$measure" out/latest --gold-words-from 2
 expect 64 '--golden: there is no such option' "$measure" out/latest --golden x
 expect 64 '--length: has no value' "$measure" out/latest --corpus corpus.h5 --length ''
 expect 64 'is not SOURCE,TARGET,LINKS' "$measure" out/latest --gold gold.en,gold.xx

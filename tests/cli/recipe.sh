@@ -48,9 +48,10 @@ recipe "${texts[@]}" --dictionary en-xx=words.dict "${small[@]}" --set ' train.c
 
 # From pairs to a scored tagger and aligned words, on 2 ranks; the dictionary is from the alignments.
 all=("${texts[@]}" "${pairs[@]}" --tagged en=train.conllu,dev.conllu --test en=test.conllu --test en=dev.conllu --test xx=test.xx.conllu.gz
-    --gold en-xx=gold.en,gold.xx,gold.txt "${small[@]}" --set 'train.evaluate_instances=32')
+    --gold en-xx=gold.en,gold.xx,gold.txt --gold-words-from 1 "${small[@]}" --set 'train.evaluate_instances=32')
 XLM_LAUNCH=$on_two recipe "${all[@]}" all || fail "all: $(tail -n 3 log)"
 [ "$(objectives)" = 'mlm tlm dwa moco weam align' ] || fail "all: $(objectives)"
+grep -q -e '--gold [^ ]* --gold-words-from 1 ' all/run || fail "gold links from another number: $(grep -e --gold all/run)"
 [ -s all/words.txt ] || fail "no dictionary from the pairs"
 steps=$(key all train steps)
 grep -q '^measured  *2 ranks' all/plan.log || fail "ranks that measured: $(grep ^measured all/plan.log)"

@@ -72,15 +72,17 @@ dictionary() {
         wrong 66 "DICTIONARY: there is no $given.index; none: go on without a dictionary"
     echo "$given"
 }
-# check_language DIR LANGUAGE: of a study in DIR that has text or a corpus, it is the other language besides English.
+# check_language DIR LANGUAGE: of a study in DIR that has a corpus, it is the other language besides English. DIR/language says so
+# since version 1.0; before, only the names of the texts do.
 check_language() {
     local file others=''
-    [[ ! -e $1/text/en-$2.$2 ]] || return 0
-    for file in "$1"/text/mono.*; do
-        [[ ! -e $file || ${file##*.} = en || ${file##*.} = "$2" ]] || others+=" ${file##*.}"
-    done
-    [[ -z $others && ! -e $1/corpus.h5 ]] ||
-        wrong 64 "$1 has the text of another language${others:+:$others}; take another DIR for $2"
+    [[ -e $1/corpus.h5 ]] || return 0
+    if [[ -e $1/language ]]; then
+        others=$(<"$1/language")
+    elif [[ ! -e $1/text/en-$2.$2 ]]; then
+        for file in "$1"/text/en-*; do [[ ! -e $file || ${file##*.} = en ]] || others=${file##*.}; done
+    fi
+    [[ -z $others || $others = "$2" ]] || wrong 64 "$1 has the corpus of another language: $others; take another DIR for $2"
 }
 # settings_of_jobs: SETTINGS as options of xlm_train, into the array settings_options.
 settings_of_jobs() {

@@ -82,6 +82,8 @@ for wanted in '| all but weam, same time | 1 | 64.0 |' '| all but weam, same tim
     '| mlm, from nothing | +8.0 (1) |' '| all but weam | +5.0 (1) |' 'Precision float32, 8 steps.'; do
     grep -qxF -e "$wanted" page || fail "kinds: no line $wanted: $(cat page)"
 done
+expect 65 'de mlm/same-time seed 1: runs with steps 8 and with steps 7;' \
+    "$compare" kinds.csv <(head -n 1 rows.csv; echo de,mlm/same-time,1,7,float32,mean,1)
 # Runs that differ in more than their objectives are not compared: other steps, another precision.
 expect 65 'de: runs with precision float32 and with precision bfloat16;' "$compare" rows.csv <(head -n 1 rows.csv; echo de,gc,1,8,bfloat16,AER,1)
 expect 65 'de: runs with steps 8 and with steps 9;' "$compare" rows.csv <(head -n 1 rows.csv; echo de,gc,1,9,float32,AER,1)

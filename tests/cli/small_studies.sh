@@ -171,19 +171,34 @@ grep -q '^mlm+tlm  *1 .* POS 75.2$' log || fail "no figure of the paper: $(row m
 study xlm-align/small RUNS='mlm+tlm:1 mlm+tlm:2' || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log || fail "a finished run was made again"
 # A finished run that was made with other settings or measures is not taken for one with these.
-for other in 'MEASURE=--instances 9' GOLD= "SETTINGS=$small; train.learning_rate=2e-3"; do
+for other in 'MEASURE=--instances 9' GOLD= "SETTINGS=$small; train.learning_rate=2e-3" \
+    "MEASURE=--instances 8 --pos-set epochs=1 --pool 5"; do
     code=0
     study xlm-align/small RUNS=mlm+tlm:1 "$other" || code=$?
     [ "$code" -eq 64 ] && grep -q "runs/mlm+tlm-1-6-4 was made with ${other%%=*}=.*; give that again, take another DIR" log ||
         fail "another run: $other: $code: $(tail -n 3 log)"
 done
-study xlm-align/small RUNS=mlm+tlm:1 SETTINGS="$small" GOLD="gold/test.de,gold/test.en,gold/alignv2.txt" ||
+study xlm-align/small RUNS=mlm+tlm:1 SETTINGS="$small" MEASURE=$'--instances 8\n--pos-set epochs=1' GOLD="gold/test.de,gold/test.en,gold/alignv2.txt" ||
     fail "the same run: $(tail -n 3 log)"
 # Text and gold alignments are of the study's language.
 cp gold/test.de gold/test.fr
-expect 64 'out has the text of another language: de; take another DIR for fr' \
+expect 64 'out has the corpus of another language: de; take another DIR for fr' \
     env LANGUAGE=fr DICTIONARY=none "$XLM_SOURCE/jobs/small/study" out ud
-expect 64 'has the text of another language: de;' env LANGUAGE=fr DICTIONARY=none "$XLM_SOURCE/jobs/combinations/growth" out ud
+mv out/language language
+expect 64 'out has the corpus of another language: de;' env LANGUAGE=fr DICTIONARY=none "$XLM_SOURCE/jobs/small/study" out ud
+mv language out
+# The first model was made with other settings: new runs do not continue from it.
+code=0
+study small RUNS=mlm+tlm:4 SETTINGS="$small; train.learning_rate=2e-3" || code=$?
+[ "$code" -eq 64 ] && grep -q 'start-6 was made with SETTINGS=model.hidden_size=32;model.layers=2; give that again' log ||
+    fail "another start: $code: $(tail -n 3 log)"
+# Less text than another study's is compared with it, if it has the same subwords.
+mkdir like
+logged like.log xlm_prep --mono en=text.en --mono de=text.xx --bpe 60 -o like/corpus.h5
+code=0
+study small RUNS=mlm+tlm:4 LIKE=like || code=$?
+[ "$code" -eq 64 ] && grep -q 'out/corpus.h5 has other subwords than .*/like/corpus.h5; take another DIR' log ||
+    fail "like another study: $code: $(tail -n 3 log)"
 expect 64 'GOLD: .*the sentences are not of en and de' \
     env DICTIONARY=none GOLD=gold/test.fr,gold/test.en,gold/alignv2.txt "$XLM_SOURCE/jobs/small/study" out ud
 expect 66 'GOLD: there is no gold/none.txt' \

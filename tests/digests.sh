@@ -11,6 +11,7 @@
 # shellcheck source=tests/small.sh
 . "$XLM_SOURCE/tests/small.sh"
 export XLM_BF16_EMULATE=1
+shopt -s lastpipe # a job at the end of a pipeline counts its failure here, and not in a shell of its own
 small_corpus
 small_resources
 

@@ -119,6 +119,16 @@ logged top.log xlm_cooc top house cooc-2.h5 -n 3
 id=$(strings /vocabulary/words corpus.h5 | grep -n -x house | cut -d: -f1)
 awk -v id=$((id - 1)) '$1 == id || $2 == id { if ($3 > most) most = $3 } END { printf "%.3f\n", most }' table-2 >most
 [ "$(awk 'NR == 2 { print $2 }' top.log)" = "$(cat most)" ] || fail "top of house: $(cat top.log), $(cat most)"
+# By PMI: log p(i, j) / (p(i) p(j)), of the whole matrix, of which the table has one half.
+logged pmi.log xlm_cooc top house cooc-2.h5 -n 1 --by pmi
+awk -v id=$((id - 1)) '{ x[$1, $2] = x[$2, $1] = $3; sum[$1] += $3; all += $3; if ($1 != $2) { sum[$2] += $3; all += $3 } }
+    END {
+        for (j in sum)
+            if ((id, j) in x && ((p = log(x[id, j] * all / (sum[id] * sum[j]))) > best || best == "")) best = p
+        print best
+    }' table-2 >best
+awk -v best="$(cat best)" 'NR == 2 { d = $3 - best; found = d < 2e-3 && -d < 2e-3 } END { exit !found || best == "" }' pmi.log ||
+    fail "top of house by PMI: $(cat pmi.log), $(cat best)"
 logged export.log xlm_cooc export cooc-2.h5 -o glove.bin --vocabulary vocabulary.txt
 logged name.log xlm_cooc export cooc-2.h5 -o export
 cmp export glove.bin || fail "a file named as the command"

@@ -36,6 +36,12 @@ grep -q '^SVCCA 1.000000' cca.out && grep -q '^linear CKA 1.000000' cca.out || f
 grep -q '20 of 20 pairs have vectors' procrustes.log || fail "$(cat procrustes.log)"
 ranks 2 xlm_embed similarity mapped.h5 target.h5 --dictionary test.txt >read.out 2>read.log || fail "$(cat read.log)"
 
+# Of one direction each, -1.5 -0.5 0.5 1.5 and -2 -1 0 3 without their means: r = 8 / sqrt(5 * 14), and CKA is its square.
+printf '%s\n' 'a 0' 'b 1' 'c 2' 'd 3' >line.vec
+printf '%s\n' 'a 0' 'b 1' 'c 2' 'd 5' >other-line.vec
+logged line.log xlm_embed cca line.vec other-line.vec
+grep -q '^SVCCA 0.956183$' line.log && grep -q '^linear CKA 0.914286$' line.log || fail "one direction: $(cat line.log)"
+
 # Two pairs determine two directions; those of the refinement determine all, and it is their map that is told of.
 head -n 2 learn.txt >two.txt
 logged two.log xlm_embed procrustes source.vec target.vec two.txt --evaluate test.txt --refine 3 -k 1 -o two.h5

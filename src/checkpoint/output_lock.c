@@ -250,6 +250,32 @@ static bool handle_existing(const xlm_output_lock *lock, const char *directory, 
                          directory);
 }
 
+/* Whether a file of the output directory is one that write_temporary made: lock.HOST.PROCESS, of that host's run. One that is
+ * empty was cut short. */
+static bool is_temporary(const char *name, const char *text, GKeyFile *holder)
+{
+    g_autofree char *host = get_text(holder, "host"), *start = g_strdup_printf("lock.%s.", host);
+    const char *process = strrchr(name, '.') + 1; /* of a name that begins with "lock." */
+    return *process != '\0' && strspn(process, "0123456789") == strlen(process) &&
+           (*text == '\0' || (*host != '\0' && g_str_has_prefix(name, start)));
+}
+
+/* A run that is killed before it has removed its temporary file leaves it, and no other run uses that name. It is removed where a
+ * lock of the same text and age would be stale. */
+static void remove_temporaries_of_others(const xlm_output_lock *lock, const char *directory)
+{
+    g_autoptr(GDir) listing = g_dir_open(directory, 0, NULL);
+    for (const char *name = listing != NULL ? g_dir_read_name(listing) : NULL; name != NULL; name = g_dir_read_name(listing)) {
+        g_autofree char *path = g_build_filename(directory, name, NULL), *text = NULL;
+        if (!g_str_has_prefix(name, "lock.") || strcmp(path, lock->temporary) == 0 || !xlm_files_load(path, &text, NULL, NULL))
+            continue;
+        g_autoptr(GKeyFile) holder = g_key_file_new();
+        g_key_file_load_from_data(holder, text, (gsize)-1, G_KEY_FILE_NONE, NULL);
+        if (is_temporary(name, text, holder) && state_of(holder, modified(lock->temporary) - modified(path)) == STALE)
+            g_unlink(path);
+    }
+}
+
 static bool take(xlm_output_lock *lock, const char *directory, bool finishes, GError **error)
 {
     bool ours = false, waits = false, good = true;
@@ -261,6 +287,8 @@ static bool take(xlm_output_lock *lock, const char *directory, bool finishes, GE
         else if (!ours)
             good = xlm_error_set(error, EX_CANTCREAT, "%s: cannot be made: %s", lock->path, g_strerror(errno));
     }
+    if (ours)
+        remove_temporaries_of_others(lock, directory);
     g_unlink(lock->temporary);
     lock->file = file_of(lock->path);
     lock->refreshed = xlm_clock();

@@ -73,6 +73,28 @@ expect 73 'another run writes there: .*Slurm job 4711' alone
 expect 73 'a program that did not say its name' quick
 touch -d '-10 minutes' out/lock
 expect 0 'taken over' quick
+# What runs left that were killed before they had removed their temporary file: it goes with the next run, but not while its own run
+# may be alive, nor anything else of that name.
+left() { # FILE [KEY=VALUE...]
+    by_hand "${@:2}"
+    mv out/lock "out/$1"
+}
+here=("host=$(uname -n)" "boot=$(cat /proc/sys/kernel/random/boot_id)" "namespace=$(readlink /proc/self/ns/pid)")
+read -ra stat <"/proc/$$/stat"
+left "lock.$(uname -n).17" "${here[@]}"
+left lock.elsewhere.18
+touch -d '-10 minutes' out/lock.elsewhere.18
+: >out/lock.elsewhere.20
+touch -d '-10 minutes' out/lock.elsewhere.20
+left "lock.$(uname -n).$$" "${here[@]}" "process=$$" "started=${stat[21]}"
+left lock.elsewhere.19
+: >out/lock.elsewhere.21
+left lock.of.17 && echo mine >out/lock.md
+touch -d '-10 minutes' out/lock.of.17 out/lock.md
+expect 0 '' quick
+[ "$(cd out && LC_ALL=C && printf '%s ' lock*)" = "$(printf '%s\n' lock.elsewhere.19 lock.elsewhere.21 "lock.$(uname -n).$$" lock.md lock.of.17 |
+    LC_ALL=C sort | tr '\n' ' ')" ] || fail "temporary files of locks: $(ls out)"
+rm out/lock.*
 # A lock that cannot be read is not waited for.
 mkdir out/lock
 expect 73 'out/lock: cannot be read (.*), and may be another run' quick

@@ -549,12 +549,12 @@ static void test_dwa_agreement(void **state)
 
 /* ---- weam ---- */
 
-/* The second sequence of pair_batch, <s> 5 7 12 </s> 9 8 </s>, alone; masked are 5 and 7, 9, 8, of which 8 has no partner, 7 two. */
+/* The second sequence of pair_batch, <s> 5 7 12 </s> 9 8 </s>, alone; masked are 5 and 7, 9, 8, of which 5 has no partner. */
 enum { WEAM_T = 8, WEAM_M = 4, LINKS = 4 };
 static const int32_t weam_offsets[] = {0, WEAM_T}, weam_original[WEAM_T] = {0, 5, 7, 12, 2, 9, 8, 2},
     weam_ids[WEAM_T] = {0, 4, 7, 12, 2, 4, 4, 2}, weam_positions[WEAM_T] = {0, 1, 2, 3, 4, 5, 6, 6},
     weam_types[WEAM_T] = {0, 0, 0, 0, 0, 1, 1, 1}, weam_masked[WEAM_M] = {1, 2, 5, 6}, weam_targets[WEAM_M] = {5, 7, 9, 8},
-    weam_links[2 * LINKS] = {1, 5, 2, 3, 2, 5, 3, 5};
+    weam_links[2 * LINKS] = {2, 3, 2, 6, 3, 5, 3, 6};
 static const xlm_row_key weam_keys[WEAM_T] = {{4, 0}, {4, 1}, {4, 2}, {4, 3}, {4, 4}, {4, 5}, {4, 6}, {4, 7}};
 static const xlm_annotation weam_annotation = {.name = "links", .axis = XLM_AXIS_OWN, .values = weam_links, .length = LINKS,
                                                .width = 2},
@@ -573,7 +573,7 @@ static const xlm_batch weam_batch = {
     .predicted = WEAM_M, .predicted_rows = weam_masked, .targets = weam_targets, .annotations = &weam_annotation,
 };
 /* Partners of masked row i of the batch: 1 has 5, 2 has 3 and 5, 5 has 1, 2 and 3; 6 none. */
-static const int32_t weam_partners[WEAM_M][4] = {{5, -1}, {3, 5, -1}, {1, 2, 3, -1}, {-1}};
+static const int32_t weam_partners[WEAM_M][4] = {{-1}, {3, 6, -1}, {3, -1}, {2, 3, -1}};
 
 static struct hosted_job weam_job(const xlm_batch *of, const char *const *options)
 {

@@ -199,15 +199,16 @@ static bool take_member(const char *field, const xlm_lines *lines, const char *l
 static bool take_field(int64_t column, const xlm_lines *lines, const char *line, size_t length, const char **text, size_t *size,
                        GError **error)
 {
-    const char *end = line + length, *tab = NULL;
+    const char *end = line + length, *field = line, *tab = NULL;
     int64_t fields = 1;
-    for (*text = line; fields < column && (tab = memchr(*text, '\t', (size_t)(end - *text))) != NULL; fields++)
-        *text = tab + 1;
+    for (; fields < column && (tab = memchr(field, '\t', (size_t)(end - field))) != NULL; fields++)
+        field = tab + 1;
     if (fields < column)
         return XLM_LINES_REFUSE(lines, error, "it has %" G_GINT64_FORMAT " field%s between tabs, and field %" G_GINT64_FORMAT
                                 " is wanted", fields, fields == 1 ? "" : "s", column);
-    tab = memchr(*text, '\t', (size_t)(end - *text));
-    *size = (size_t)((tab != NULL ? tab : end) - *text);
+    tab = memchr(field, '\t', (size_t)(end - field));
+    *text = field;
+    *size = (size_t)((tab != NULL ? tab : end) - field);
     return true;
 }
 

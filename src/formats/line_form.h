@@ -33,7 +33,7 @@ void xlm_line_form_clear(xlm_line_form *form);
 bool xlm_line_form_check(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GError **error);
 /* The text of a line that xlm_lines_next has given. [out] text: [*size], part of the line, or of `storage`, which the caller
  * provides; it may have line ends if it is a member of JSON. EX_DATAERR, with file and line: not JSON, no string, too few
- * fields. */
+ * fields; then the text is the whole line. */
 bool xlm_line_form_text(const xlm_line_form *form, const xlm_lines *lines, const char *line, size_t length, GString *storage,
                         const char **text, size_t *size, GError **error);
 

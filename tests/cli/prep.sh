@@ -163,6 +163,15 @@ ufffd=$'\xef\xbf\xbd'
 for file in broken.en broken.xx; do sed "s/\xff/$ufffd/; s/\x00/$ufffd/; s/\xc3/$ufffd/" $file >whole.${file#*.}; done
 bad whole.en whole.xx,pairs.en -o whole.h5
 same_content whole.h5 repaired.h5 "bad lines that are repaired"
+# So are lines with too few fields, wherever their last tab is; the line after them is not part of them.
+address=$(printf '%0200d' 0)
+paste pairs.xx pairs.en | awk -F '\t' -v OFS='\t' -v address="$address" 'NR == 20 { print address $1; next }
+    NR == 21 { print address, address, $1; next } { print "u", "v", $1, $2 }' >table
+for how in skip repair; do
+    bad left.en tsv:3:table,tsv:4:table --bad-lines $how -o fields.h5
+    grep -q 'table, .*table: bad lines: 2 left out, 0 repaired; the first is line 20$' log || fail "$how: $(cat log)"
+    same_content left.h5 fields.h5 "lines with too few fields, $how"
+done
 head -n 1000 mono.en >first
 # What a rule leaves out is as an empty line, is counted, and its translation goes with it.
 awk 'NR % 40 == 9 { $0 = NR " is the same" } NR % 90 == 3 { $0 = "short ." } NR % 61 == 5 { $0 = "the the " $0 } { print }' \

@@ -14,8 +14,10 @@ static void read_lines(const xlm_line_form *form, xlm_lines *lines)
     while (more == 1 && (more = xlm_lines_next(lines, &line, &length, &error)) == 1) {
         if (xlm_lines_number(lines) == 1)
             more = xlm_line_form_check(form, lines, line, length, &error) ? 1 : -1;
-        if (more == 1 && !xlm_line_form_text(form, lines, line, length, storage, &text, &size, &error))
+        if (more == 1 && !xlm_line_form_text(form, lines, line, length, storage, &text, &size, &error)) {
+            fuzz_require(text == line && size == length, "without text there is the whole line");
             more = -1;
+        }
         if (more != 1)
             break;
         const bool inside = text >= line && text + size <= line + length;

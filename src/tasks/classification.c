@@ -452,10 +452,9 @@ static void classification_score(const xlm_loss *self, const void *pointer, cons
     xlm_task_scores_confuse(scores, c->of.labels, n, gold, predicted);
 }
 
-/* Append a text as a column. */
-static void append_column(GString *out, const char *text)
+/* Append a text that divides neither columns nor rows: labels and ids of JSON may have tabs and line ends. */
+static void append_text(GString *out, const char *text)
 {
-    g_string_append_c(out, '\t');
     for (; *text != '\0'; text++)
         g_string_append_c(out, strchr("\t\r\n", *text) != NULL ? ' ' : *text);
 }
@@ -467,21 +466,28 @@ static void classification_print(const xlm_loss *self, const void *pointer, cons
     const struct classification *c = self->state;
     const xlm_labelled_text *text = pointer;
     g_string_append(out, "id\tgold\tpredicted");
-    for (int64_t k = 0; k < c->of.classes; k++)
-        g_string_append_printf(out, "\tp(%s)", c->of.labels[k]);
+    for (int64_t k = 0; k < c->of.classes; k++) {
+        g_string_append(out, "\tp(");
+        append_text(out, c->of.labels[k]);
+        g_string_append_c(out, ')');
+    }
     g_string_append(out, item_at(text, 0)->sentence[1] != NULL ? "\tsentence1\tsentence2\n" : "\tsentence1\n");
     for (guint i = 0; i < text->items->len; i++, predictions += c->of.classes) {
         const xlm_labelled_item *item = item_at(text, i);
         if (item->id != NULL)
-            g_string_append(out, item->id);
+            append_text(out, item->id);
         else
             g_string_append_printf(out, "%" G_GINT64_FORMAT, item->line);
-        g_string_append_printf(out, "\t%s\t%s", item->label != NULL ? item->label : "",
-                               c->of.labels[most_probable(predictions, c->of.classes)]);
+        g_string_append_c(out, '\t');
+        append_text(out, item->label != NULL ? item->label : "");
+        g_string_append_c(out, '\t');
+        append_text(out, c->of.labels[most_probable(predictions, c->of.classes)]);
         for (int64_t k = 0; k < c->of.classes; k++)
             g_string_append_printf(out, "\t%.6f", predictions[k]);
-        for (int side = 0; side < 2 && item->sentence[side] != NULL; side++)
-            append_column(out, item->sentence[side]);
+        for (int side = 0; side < 2 && item->sentence[side] != NULL; side++) {
+            g_string_append_c(out, '\t');
+            append_text(out, item->sentence[side]);
+        }
         g_string_append_c(out, '\n');
     }
 }

@@ -114,7 +114,7 @@ done
     done
 } >xnli.test.tsv
 awk -F '\t' 'NR > 1 { printf "{\"language\": \"%s\", \"gold_label\": \"%s\", \"sentence1\": \"%s\", ", $1, $2, $4
-    printf "\"sentence2\": \"%s\", \"annotator_labels\": [\"x\"], \"pairID\": \"%s\"}\r\n", $5, $7 }' xnli.test.tsv |
+    printf "\"sentence2\": \"%s\", \"annotator_labels\": [\"x\"], \"pairID\": \"\\t%s\"}\r\n", $5, $7 }' xnli.test.tsv |
     gzip >xnli.test.jsonl.gz
 {
     printf '\xef\xbb\xbfpremise\thypo\tlabel\r\n'

@@ -13,7 +13,8 @@ bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool 
     if (name != NULL)
         xlm_error_set(error, exit_code, "the model has no language \"%s\"; it has %s", name, known);
     else
-        xlm_error_set(error, exit_code, "the model has language embeddings; give %s (one of %s)", how, known);
+        xlm_error_set(error, exit_code, "the model has %s; give %s (one of %s)",
+                      xlm_vocabulary_language_form(vocabulary) != NULL ? "tokens of languages" : "language embeddings", how, known);
     return false;
 }
 

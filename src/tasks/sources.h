@@ -11,7 +11,7 @@
 typedef struct xlm_task_list {
     const xlm_vocabulary *vocabulary;
     const char *language; /* of files without LANG:, one of the vocabulary's; NULL: none */
-    bool needed;          /* every file must have a language, because the model has language embeddings */
+    bool needed;          /* every file must have a language, because the model reads it (xlm_loaded_model_reads_language) */
     const char *what;     /* the list, for messages: "[tune] dev" */
     const char *how;      /* how to give the language of files without one: "language = NAME in [tune]" */
     int exit_code;        /* of errors */

@@ -224,7 +224,7 @@ static bool encode_sentence(GHashTable *labels, const xlm_task_encoder *encoder,
         }
         if (tokens == 0) {
             xlm_examples_add_special(examples, XLM_BOS, language, 0);
-            tokens = 1 + begin_text(encoder, language, examples);
+            tokens = 1 + begin_text(encoder, words[0].language, examples);
         }
         for (guint k = 0; k < ids->len; k++) {
             xlm_examples_add(examples, g_array_index(ids, int32_t, k), language, 0);

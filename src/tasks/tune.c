@@ -44,7 +44,7 @@ typedef struct tuning {
 static xlm_task_list list_of(const tuning *t, const char *what)
 {
     return (xlm_task_list){.vocabulary = t->loaded->vocabulary, .language = t->job->config.language,
-                           .needed = t->loaded->config.language_embeddings, .what = what,
+                           .needed = xlm_loaded_model_reads_language(t->loaded), .what = what,
                            .how = "language = NAME in [tune]", .exit_code = EX_CONFIG};
 }
 

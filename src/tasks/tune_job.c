@@ -25,7 +25,7 @@ static const xlm_option tune_options[] = {
      "files with labels by which the best checkpoint is chosen; in several languages, by the mean of their first measures",
      TUNE(development)},
     {"language", XLM_OPTION_TEXT, "", 0, 0, NULL,
-     "language of files without LANG:, as the model calls it; models with language embeddings need to know it", TUNE(language)},
+     "language of files without LANG:, as the model calls it; models with language embeddings or tokens need to know it", TUNE(language)},
     {"epochs", XLM_OPTION_INT, "10", 1, 1e6, NULL,
      "number of passes over the training files; the steps of a pass are rounded up where batch does not divide the examples",
      TUNE(epochs)},

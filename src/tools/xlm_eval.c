@@ -250,7 +250,7 @@ static bool open_text(work *w, GError **error)
     const xlm_vocabulary *vocabulary = w->loaded->vocabulary;
     const xlm_model_task *task = w->loaded->task;
     const char *language = given.language != NULL ? given.language : *task->language != '\0' ? task->language : NULL;
-    const xlm_task_list list = {.vocabulary = vocabulary, .language = language, .needed = w->loaded->config.language_embeddings,
+    const xlm_task_list list = {.vocabulary = vocabulary, .language = language, .needed = xlm_loaded_model_reads_language(w->loaded),
                                 .what = "--test", .how = "--language NAME", .exit_code = EX_USAGE};
     int64_t n;
     int id;

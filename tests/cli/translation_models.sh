@@ -165,6 +165,19 @@ for what in .words ''; do
     same_objects "encoded.en$what.h5" "encoded.xx$what.h5" /vectors >diff.log 2>&1 &&
         fail "en and xx have the same vectors: encoded.en$what.h5"
 done
+# So do sentences whose words are tagged; without a language nothing says which token.
+for file in text.en text.xx; do
+    head -n 60 $file | awk '{ for (i = 1; i <= NF; i++) print $i "\t" (length($i) > 3 ? "LONG" : "SHORT"); print "" }' >tags.${file#*.}
+done
+printf '[tune]\nmodel = m2m100.back.h5\ntrain = en:tags.en\ndev = en:tags.en\noutput = tag\nepochs = 1\nlength = 32\n[task tagging]\n' \
+    >tag.conf
+logged tag.log xlm_tune tag.conf
+logged eval.log xlm_eval tag/best --test en:tags.en --test xx:tags.xx --predictions tagged
+logged dump.log xlm_tune tag.conf --dump-step tag.h5 --set tune.output=dump
+numbers "$(h5ls -r tag.h5 | awk '$1 ~ "/ids$" { print $1; exit }')" tag.h5 | grep -qx "$(id m2m100.h5 __en__)" ||
+    fail "sentences in en do not begin with __en__"
+expect 78 'the model has tokens of languages; give language = NAME in .tune. (one of ' \
+    xlm_tune tag.conf --set tune.train=tags.en --set tune.output=none
 # They are not predicted by mlm, and kept by --keep.
 logged dump.log xlm_train m2m100.conf --dump-step step.h5 --set train.output=dump
 for token in __en__ __xx__; do

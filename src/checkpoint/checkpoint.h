@@ -99,6 +99,7 @@ typedef struct xlm_run_state {
     const xlm_job *job;   /* its objectives read all that they have in a file; NULL: they may leave some out */
     const char *job_text;
     const char *translations;  /* pairs of languages that the job translates (job/translation_pairs.h); NULL: not known */
+    const char *pair_form;     /* "xlm" or "bert": how the job's objectives read pairs (model/model_pair_form.h); NULL: none does */
     const xlm_vocabulary *vocabulary;
     const xlm_model_task *task; /* NULL: none */
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: `best` stays as it is */

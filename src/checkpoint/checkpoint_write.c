@@ -10,8 +10,7 @@
 /* Of the pairs of the job, or else of those that the model which it began with had read. */
 static bool write_pair_form(xlm_store *store, const xlm_run_state *s, GError **error)
 {
-    g_autofree char *own = xlm_model_pair_form_of_job(s->job_text);
-    return xlm_model_pair_form_write(store, own == NULL && s->start != NULL ? s->start->pair_form : own, error);
+    return xlm_model_pair_form_write(store, s->pair_form == NULL && s->start != NULL ? s->start->pair_form : s->pair_form, error);
 }
 
 static bool write_provenance(xlm_store *store, const xlm_comm *comm, const xlm_run_state *s, GError **error)

@@ -11,7 +11,8 @@ static bool is_value(GKeyFile *job, const char *section, const char *key, const 
     return g_strcmp0(value, wanted) == 0;
 }
 
-char *xlm_model_pair_form_of_job(const char *text)
+/* Of the text of a job with every key. g_free. */
+static char *form_of_job(const char *text)
 {
     g_autoptr(GKeyFile) job = g_key_file_new();
     if (!g_key_file_load_from_data(job, text, strlen(text), G_KEY_FILE_NONE, NULL))
@@ -33,7 +34,7 @@ bool xlm_model_pair_form_read(const xlm_store *store, char **form, GError **erro
     *form = xlm_store_get_text(store, GROUP, NAME, NULL);
     g_autofree char *job = *form == NULL ? xlm_store_get_text(store, GROUP, "text", NULL) : NULL;
     if (job != NULL)
-        *form = xlm_model_pair_form_of_job(job);
+        *form = form_of_job(job);
     if (*form == NULL || strcmp(*form, "bert") == 0 || strcmp(*form, "xlm") == 0)
         return true;
     xlm_error_set(error, EX_DATAERR, "%s: %s: %s = %s, not bert or xlm; the file is damaged", xlm_store_path(store), GROUP, NAME,

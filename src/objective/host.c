@@ -100,6 +100,24 @@ bool xlm_host_uses_decoder(const xlm_host *host)
     return used;
 }
 
+const char *xlm_host_pair_form(const xlm_host *host)
+{
+    const xlm_loss_stream *first = NULL;
+    for (int k = 0; k < host->objectives; k++) {
+        const xlm_hosted *objective = &host->objective[k];
+        const xlm_loss_stream *stream = objective->loss.stream;
+        bool reads = false;
+        for (guint i = 0; i < objective->views->len; i++) {
+            const xlm_view *view = &g_array_index(objective->views, xlm_view, i);
+            reads |= view->side == XLM_SIDE_BOTH && view->stack == XLM_STACK_ENCODER && view->layer > 0 &&
+                     view->text != XLM_TEXT_MADE;
+        }
+        if (reads && stream->parallel && (first == NULL || stream < first))
+            first = stream;
+    }
+    return first == NULL ? NULL : first->several_pairs ? "xlm" : "bert";
+}
+
 bool xlm_host_views_corruption(const xlm_host *host, int k)
 {
     bool views = false;

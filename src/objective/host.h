@@ -45,6 +45,8 @@ void xlm_host_close(xlm_host *host);
 int xlm_host_objectives(const xlm_host *host);
 /* Does an objective view the decoder? */
 bool xlm_host_uses_decoder(const xlm_host *host);
+/* The form, "xlm" or "bert", of the first stream whose pairs the encoder reads as one text for some objective; NULL: there is none. */
+const char *xlm_host_pair_form(const xlm_host *host);
 /* Does objective k view what noise and masking make of its stream, the corrupted text or rows that they choose? */
 bool xlm_host_views_corruption(const xlm_host *host, int k);
 /* The objective as the functions of its class get it. */

@@ -343,6 +343,7 @@ xlm_run_state xlm_engine_state(xlm_engine *engine)
         .masters = engine->optimiser->masters,
         .optimiser = engine->optimiser->name,
         .translations = engine->translations,
+        .pair_form = xlm_host_pair_form(engine->host),
         .averages = engine->averages->n,
         .average = engine->averages->average,
     };

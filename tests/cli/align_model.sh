@@ -166,7 +166,12 @@ head -n 50 text.en >tagged.en
 phrases tagged.en >tagged.tsv
 tagger_job tagged.tsv
 logged form.log xlm_tune tune.conf --set tune.model=mono/latest
-for made in mean.h5 more.h5 mono/latest tag/latest; do in_form xlm $made; done
+# Objectives for which each sentence of a pair is encoded alone have no form of pairs.
+sed '/^\[objective tlm\]/,$d' job.conf >moco.conf
+printf '[objective moco]\nstream = pairs\nqueue = 8\n' >>moco.conf
+logged form.log xlm_train moco.conf --set train.start=mean.h5 --set train.steps=1 --set "stream pairs.form=bert" \
+    --set "stream pairs.shuffle_sides=true" --set train.output=moco
+for made in mean.h5 more.h5 mono/latest tag/latest moco/latest; do in_form xlm $made; done
 xlm_align a.en a.xx --checkpoint mean.h5 2>/dev/null | cmp - ot.1.layer1 || fail "the mean links in another way"
 logged form.log xlm_train job.conf --set train.steps=1 --set "stream pairs.form=bert" --set train.output=bert
 in_form bert bert/latest

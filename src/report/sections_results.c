@@ -57,6 +57,7 @@ static const measure measures[] = {
     {"task_micro_f1", "tasks", "Micro F1, %", SHARE, false},
     {"task_macro_f1", "tasks", "Macro F1, %", SHARE, false},
     {"task_span_f1", "tasks", "F1 of spans, %", SHARE, false},
+    {"task_run_f1", "tasks", "F1 of runs of equal tags, %", SHARE, false},
     {"task_unseen_tags", "tasks", "Words whose tags the training text does not have, %", SHARE, true},
     {"task_f1", "tasks", "Answers to questions, F1, %", SHARE, false},
     {"task_exact_match", "tasks", "Answers to questions, exact match, %", SHARE, false},

@@ -54,10 +54,21 @@ static bool is_outside(const char *label) { return strcmp(label, "O") == 0; }
 static bool is_foreign(const char *label) { return (*label != 'B' && *label != 'I') || label[1] != '-'; }
 static const char *type_of(const char *label) { return is_foreign(label) ? label : label + 2; }
 
-/* The next span in tags [from, end) of one sentence. It begins with B-, or with I- if the word before is of another type, and
- * continues as long as I- of the same type follows. */
+/* The words from `from` on that have the same tag. */
+static span next_run(const xlm_tag_pairs *p, const int32_t *tags, int64_t from, int64_t end)
+{
+    span s = {from, from, from < end ? p->labels[tags[from]] : NULL, false};
+    while (s.end < end && tags[s.end] == tags[from])
+        s.end++;
+    return s;
+}
+
+/* The next span in tags [from, end) of one sentence. Of BIO tags it begins with B-, or with I- if the word before is of another
+ * type, and continues as long as I- of the same type follows. */
 static span next_span(const xlm_tag_pairs *p, const int32_t *tags, int64_t from, int64_t end)
 {
+    if (!p->bio)
+        return next_run(p, tags, from, end);
     while (from < end && is_outside(p->labels[tags[from]]))
         from++;
     if (from == end)
@@ -73,12 +84,12 @@ static span next_span(const xlm_tag_pairs *p, const int32_t *tags, int64_t from,
 static gint by_name(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 /* The names of the types of spans, sorted, char * within the labels. g_ptr_array_unref. */
-static GPtrArray *types_of(char *const *labels)
+static GPtrArray *types_of(const xlm_tag_pairs *p)
 {
     GPtrArray *types = g_ptr_array_new();
-    for (char *const *label = labels; *label != NULL; label++) {
-        char *type = (char *)type_of(*label);
-        if (!is_outside(*label) && !g_ptr_array_find_with_equal_func(types, type, g_str_equal, NULL))
+    for (char *const *label = p->labels; *label != NULL; label++) {
+        char *type = p->bio ? (char *)type_of(*label) : *label;
+        if (!(p->bio && is_outside(*label)) && !g_ptr_array_find_with_equal_func(types, type, g_str_equal, NULL))
             g_ptr_array_add(types, type);
     }
     g_ptr_array_sort(types, by_name);
@@ -109,7 +120,7 @@ static void count_spans(const xlm_tag_pairs *p, int64_t first, int64_t end, cons
 
 static void score_spans(const xlm_tag_pairs *p, xlm_task_scores *scores)
 {
-    g_autoptr(GPtrArray) types = types_of(p->labels);
+    g_autoptr(GPtrArray) types = types_of(p);
     g_autofree xlm_task_row *rows = g_new0(xlm_task_row, types->len);
     xlm_task_row all = {0};
     int64_t first = 0;
@@ -117,18 +128,19 @@ static void score_spans(const xlm_tag_pairs *p, xlm_task_scores *scores)
         count_spans(p, first, p->ends[s], types, rows);
     for (guint i = 0; i < types->len; i++) {
         all.gold += rows[i].gold, all.predicted += rows[i].predicted, all.right += rows[i].right;
-        add_row(scores, "span", types->pdata[i], &rows[i]);
+        if (p->bio)
+            add_row(scores, "span", types->pdata[i], &rows[i]);
     }
-    xlm_task_scores_add(scores, "span_f1", xlm_task_f1(&all), all.gold);
-    add_row(scores, "span", "all", &all);
+    xlm_task_scores_add(scores, p->bio ? "span_f1" : "run_f1", xlm_task_f1(&all), all.gold);
+    if (p->bio)
+        add_row(scores, "span", "all", &all);
 }
 
 void xlm_tag_scores(const xlm_tag_pairs *pairs, xlm_task_scores *scores)
 {
     g_autofree xlm_task_row *tag = xlm_task_count(pairs->classes, pairs->words, pairs->gold, pairs->predicted);
     score_tags(pairs, tag, scores);
-    if (pairs->bio)
-        score_spans(pairs, scores);
+    score_spans(pairs, scores);
     for (int64_t c = 0; c < pairs->classes; c++)
         add_row(scores, "tag", pairs->labels[c], &tag[c]);
 }

@@ -16,7 +16,7 @@
 #include "tasks/tag_scores.h"
 #include "tasks/tagged_text.h"
 
-enum { AUTO, ACCURACY, MICRO_F1, MACRO_F1, SPAN_F1 };
+enum { AUTO, ACCURACY, MICRO_F1, MACRO_F1, SPAN_F1, RUN_F1 };
 
 struct tagging {
     xlm_task_state of;
@@ -30,7 +30,7 @@ static const xlm_option tagging_options[] = {
      "between blanks (CoNLL-2002, -2003) its number from 2, by default the last one",
      offsetof(struct tagging, column)},
     {"head", XLM_OPTION_CHOICE, "linear", 0, 0, XLM_HEAD_FORM_CHOICES, XLM_HEAD_FORM_HELP, offsetof(struct tagging, head)},
-    {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1",
+    {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1|run_f1",
      "measure by which the best checkpoint is chosen; auto: span_f1 for BIO tags (O, B-PER, I-PER), else accuracy",
      offsetof(struct tagging, choose_by)},
     XLM_OPTION_END,
@@ -266,10 +266,12 @@ static bool check_tags(const xlm_task_state *of, GHashTable *labels, const xlm_t
 
 static bool check_measure(const struct tagging *tagging, GError **error)
 {
-    return tagging->choose_by != SPAN_F1 || xlm_tags_are_bio(tagging->of.labels) ||
-           xlm_error_set(error, EX_CONFIG,
-                         "[task tagging]: choose_by = span_f1 is for BIO tags (O, B-PER, I-PER); the training text has others, "
-                         "as \"%s\"", tagging->of.labels[0]);
+    const bool bio = xlm_tags_are_bio(tagging->of.labels);
+    if (tagging->choose_by == SPAN_F1 && !bio)
+        return xlm_error_set(error, EX_CONFIG, "[task tagging]: choose_by = span_f1 is for BIO tags (O, B-PER, I-PER); the "
+                             "training text has others, as \"%s\"", tagging->of.labels[0]);
+    return tagging->choose_by != RUN_F1 || !bio ||
+           xlm_error_set(error, EX_CONFIG, "[task tagging]: choose_by = run_f1 is for tags that are not BIO; set span_f1");
 }
 
 static bool tagging_encode(const xlm_loss *self, void *pointer, const xlm_task_encoder *encoder, xlm_examples *examples,
@@ -301,7 +303,7 @@ static bool tagging_encode(const xlm_loss *self, void *pointer, const xlm_task_e
 /* Move the measure by which checkpoints are chosen to the front. */
 static void put_first(const struct tagging *tagging, GArray *measures)
 {
-    static const char *const names[] = {NULL, "accuracy", "micro_f1", "macro_f1", "span_f1"};
+    static const char *const names[] = {NULL, "accuracy", "micro_f1", "macro_f1", "span_f1", "run_f1"};
     const char *name = names[tagging->choose_by];
     if (name == NULL)
         name = xlm_tags_are_bio(tagging->of.labels) ? "span_f1" : "accuracy";

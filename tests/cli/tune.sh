@@ -362,6 +362,7 @@ wrong 78 'give language = NAME' --set tune.language=
 wrong 78 'the model of out/latest has 96 positions' --set tune.length=97
 wrong 78 'power of two' --set tune.micro_batches=6
 wrong 65 'no word has NER=' --set tune.train=train.conllu --set "task tagging.column=NER"
+wrong 78 'choose_by = run_f1 is for tags that are not BIO' --set "task tagging.choose_by=run_f1"
 wrong 78 'choose_by = span_f1 is for BIO tags' --set tune.train=train.conllu --set "task tagging.choose_by=span_f1"
 wrong 64 'unknown key "epoch"; did you mean "epochs"' --set tune.epoch=3
 sed 's/task tagging/task taging/' tune.conf >task.conf

@@ -315,6 +315,7 @@ static void test_tags(void **state)
     near(measure_of(s, "micro_f1"), 3.0 / 5);
     near(measure_of(s, "macro_f1"), (4.0 / 5 + 2.0 / 3) / 4);
     assert_true(isnan(measure_of(s, "span_f1")));
+    near(measure_of(s, "run_f1"), 0); /* gold AAA B C, predicted AA BB D */
     assert_int_equal(s->rows->len, 4);
     has_row(s, "tag", "D", 0, 1, 0);
     xlm_task_scores_free(s);
@@ -325,6 +326,16 @@ static void test_tags(void **state)
     xlm_tag_scores(&fewer, s);
     near(measure_of(s, "macro_f1"), (4.0 / 6 + 2.0 / 3 + 0) / 3);
     assert_int_equal(s->rows->len, 3);
+    xlm_task_scores_free(s);
+    /* Two sentences, in each of which tags begin anew: gold AA O AA | A, predicted A OO AA | A, where "O" is a tag. */
+    static char *with_o[] = {(char *)"A", (char *)"O", NULL};
+    static const int32_t gold_runs[] = {0, 0, 1, 0, 0, 0}, predicted_runs[] = {0, 1, 1, 0, 0, 0};
+    static const uint32_t both[] = {5, 6};
+    const xlm_tag_pairs runs = {.words = 6, .sentences = 2, .gold = gold_runs, .predicted = predicted_runs, .ends = both,
+                                .labels = with_o, .classes = 2};
+    s = xlm_task_scores_new();
+    xlm_tag_scores(&runs, s);
+    near(measure_of(s, "run_f1"), 2.0 * 2 / (4 + 4));
     xlm_task_scores_free(s);
 }
 

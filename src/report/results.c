@@ -129,26 +129,55 @@ static bool read_integer(const char *text, int64_t *value)
     return text == NULL || *text == '\0' || g_ascii_string_to_signed(text, 10, 0, G_MAXINT32, value, NULL);
 }
 
-/* Of two results of the same run, layer, measure, detail and languages the newer one counts; one whose step is not known is
- * older. */
-static void add_result(xlm_results *results, xlm_result *r)
+/* The result of the same run, layer, measure, detail and languages; NULL: there is none. [out] key: g_free. */
+static xlm_result *find_result(const xlm_results *results, const xlm_result *r, char **key)
 {
-    char *key = g_strdup_printf("%d\n%" G_GINT64_FORMAT "\n%s\n%s\n%s\n%s", r->run, r->layer, r->measure, r->detail, r->source,
-                                r->target);
-    const guint place = GPOINTER_TO_UINT(g_hash_table_lookup(results->places, key)); /* from 1 */
-    if (place == 0) {
-        g_array_append_val(results->rows, *r);
+    *key = g_strdup_printf("%d\n%" G_GINT64_FORMAT "\n%s\n%s\n%s\n%s", r->run, r->layer, r->measure, r->detail, r->source,
+                           r->target);
+    const guint place = GPOINTER_TO_UINT(g_hash_table_lookup(results->places, *key)); /* from 1 */
+    return place > 0 ? &g_array_index(results->rows, xlm_result, place - 1) : NULL;
+}
+
+/* Of two results of the same the newer one counts; one whose step is not known is older. Takes r. */
+static void add_result(xlm_results *results, xlm_result r)
+{
+    char *key;
+    xlm_result *other = find_result(results, &r, &key);
+    if (other == NULL) {
+        g_array_append_val(results->rows, r);
         g_hash_table_insert(results->places, key, GUINT_TO_POINTER(results->rows->len));
         return;
     }
-    xlm_result *other = &g_array_index(results->rows, xlm_result, place - 1);
-    if (other->step <= r->step) {
+    if (other->step <= r.step) {
         const xlm_result before = *other;
-        *other = *r;
-        *r = before;
+        *other = r;
+        r = before;
     }
-    clear_result(r);
+    clear_result(&r);
     g_free(key);
+}
+
+/* Add what a table has. Two tables that say neither step nor text may be of the same model and of other text, or of other options:
+ * then the second one's details have the name of its file, in all rows. */
+static void add_table(xlm_results *results, xlm_results *own, const char *name)
+{
+    bool apart = false;
+    for (guint i = 0; i < own->rows->len && !apart; i++) {
+        const xlm_result *r = &g_array_index(own->rows, xlm_result, i);
+        g_autofree char *key = NULL;
+        const xlm_result *other = find_result(results, r, &key);
+        apart = other != NULL && other->step < 0 && r->step < 0 && other->value != r->value;
+    }
+    for (guint i = 0; i < own->rows->len; i++) {
+        xlm_result *r = &g_array_index(own->rows, xlm_result, i), taken = *r;
+        *r = (xlm_result){.run = 0};
+        if (apart) {
+            char *detail = taken.detail;
+            taken.detail = g_strdup_printf("%s, %s", name, detail);
+            g_free(detail);
+        }
+        add_result(results, taken);
+    }
 }
 
 /* What a row measures: its detail columns, "before, CSLS", after the name of the file if the kind has it or no such columns.
@@ -180,7 +209,7 @@ static bool take_value(table *t, const GPtrArray *row, const char *column, int r
     xlm_result r = {.measure = g_strconcat(prefix, measure != NULL ? measure : column, NULL), .detail = read_detail(t, row),
                     .source = copy(field_of(t, row, "source")), .target = copy(target), .layer = layer, .step = step,
                     .run = run, .value = value};
-    add_result(t->results, &r);
+    add_result(t->results, r);
     return true;
 }
 
@@ -278,7 +307,8 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
     g_autoptr(GError) why = NULL;
     if (!xlm_files_load(path, &text, &size, &why))
         return xlm_error_set(error, EX_NOINPUT, "%s", why->message);
-    table t = {.kind = find_kind(text), .path = path, .run = run, .named = named, .results = results, .runs = runs};
+    xlm_results own;
+    table t = {.kind = find_kind(text), .path = path, .run = run, .named = named, .results = &own, .runs = runs};
     if (t.kind == NULL)
         return xlm_error_set(error, EX_DATAERR, "%s: is not a table of jobs/measure, xlm_embed, xlm_align score or xlm_eval, by "
                              "its first line", path);
@@ -292,6 +322,7 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
     const char *at = text + strcspn(text, "\n");
     at += *at == '\n';
     t.one_model = is_of_one_model(&t, at);
+    xlm_results_begin(&own);
     while (*at != '\0') {
         if (t.kind->of_file && t.taken == MAX_ROWS) {
             xlm_page_note(page, "%s: has more than %d lines; the first of them are shown", path, MAX_ROWS);
@@ -302,6 +333,8 @@ bool xlm_results_read(xlm_results *results, const char *path, const xlm_runs *ru
     }
     if (strlen(text) < size)
         xlm_page_note(page, "%s: has a byte 0; what follows it is left out", path);
+    add_table(results, &own, name);
+    xlm_results_clear(&own);
     const bool good = end_table(&t, page, error);
     g_free(t.strange_checkpoint);
     return good;

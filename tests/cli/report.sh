@@ -337,6 +337,15 @@ macro=$(awk -F, '$1 == "measure" && $2 == "macro_f1" { printf "%.2f", 100 * $NF 
     fail "macro F1: $(cells all.html 'Macro F1, %: eval.csv')"
 cells all.html 'Pairs mined: found.csv, test, margin' | grep -qxE '[0-9]+ \(layer [0-9]+\)' ||
     fail "pairs mined: $(cells all.html 'Pairs mined: found.csv, test, margin')"
+# Tables of other text, or of other options, which say neither: none takes the place of the other's rows.
+cp -r a two
+awk -F, -v OFS=, 'NR > 1 { $7 = $8 = 1 } NR == 1 || $1 == 1 { print }' a/retrieval.csv >two/tatoeba.csv
+cp two/tatoeba.csv two/tatoeba2.csv
+reported two.html two
+nearest='Nearest by CSLS is the translation, %: en and xx, both directions,'
+[ "$(cells two.html "$nearest mean")" = "$(cells measured.html "$nearest mean" | cut -d' ' -f 1-3)" ] &&
+    [ "$(cells two.html "$nearest tatoeba.csv, mean")" = '100.00 (layer 1)' ] ||
+    fail "two tables: $(grep -F "$nearest" two.html | head -n 4)"
 # F1 of answers is not that of links.
 printf '%s\n' kind,name,precision,recall,f1,support,predicted,value measure,f1,,,,8,,0.25 measure,exact_match,,,,8,,0.125 \
     measure,odd,,,,8,,0.5 >answers.csv

@@ -85,6 +85,42 @@ awk 'FILENAME == "w.vec" { kind[$1] = $2 " " $3 " " $4; next }
     END { for (i in xs) { best = -1
             for (k in x) { d = (xs[i] - x[k]) ^ 2 + (ys[i] - y[k]) ^ 2; if (best < 0 || d < best) { best = d; nearest = k } }
             bad += nearest != kind[i] } exit bad > 0 }' w.vec points || fail "groups are torn: $(cat points)"
+# KL of the pictures by the definition, P of all points with perplexity 21 by bisection: with --theta 0 it is what the file says,
+# and that of coarse sums is off.
+for theta in 0 1; do
+    logged theta.log xlm_embed map w.vec --dictionary w.txt --languages one,two --iterations 60 --perplexity 21 --theta $theta \
+        --coordinates theta-$theta.h5
+    [ "$(attribute /theta theta-$theta.h5)" = $theta ] || fail "--theta $theta: $(attribute /theta theta-$theta.h5)"
+done
+read -r exact coarse <<<"$(paste -d ' ' <(pairs_of /panel.1/coordinates theta-0.h5) <(pairs_of /panel.1/coordinates theta-1.h5) |
+    awk 'FILENAME == "w.vec" { n++; for (c = 1; c <= 3; c++) x[n, c] = $(c + 1); next }
+        { for (c = 1; c <= 4; c++) y[FNR, c] = $c }
+        END {
+            for (i = 1; i <= n; i++) {
+                low = 0; high = 100
+                for (round = 0; round < 40; round++) {
+                    beta = (low + high) / 2; sum = mean = 0
+                    for (j = 1; j <= n; j++) if (j != i) {
+                        d = (x[i, 1] - x[j, 1]) ^ 2 + (x[i, 2] - x[j, 2]) ^ 2 + (x[i, 3] - x[j, 3]) ^ 2
+                        e[j] = exp(-beta * d); sum += e[j]; mean += e[j] * beta * d
+                    }
+                    if (log(sum) + mean / sum > log(21)) low = beta; else high = beta
+                }
+                for (j = 1; j <= n; j++) if (j != i) { p[i, j] += e[j] / sum / (2 * n); p[j, i] += e[j] / sum / (2 * n) }
+            }
+            for (c = 1; c <= 3; c += 2) {
+                z = kl = 0
+                for (i = 1; i <= n; i++) for (j = 1; j <= n; j++) if (j != i) {
+                    d = 1 + (y[i, c] - y[j, c]) ^ 2 + (y[i, c + 1] - y[j, c + 1]) ^ 2
+                    z += 1 / d; kl += p[i, j] * log(p[i, j] * d)
+                }
+                printf "%.6f ", kl + log(z)
+            }
+        }' w.vec -)"
+is_near "$exact" "$(attribute /panel.1/kl_divergence theta-0.h5)" 1e-4 || fail "KL $exact, $(cat theta.log)"
+! is_near "$coarse" "$(attribute /panel.1/kl_divergence theta-1.h5)" 0.01 &&
+    is_near "$coarse" "$(attribute /panel.1/kl_divergence theta-1.h5)" 0.1 ||
+    fail "KL of coarse sums: $(attribute /panel.1/kl_divergence theta-1.h5) instead of nearly $coarse"
 
 # ---- what is wrong ----
 awk 'NF == 2 { print; next } { print $1, $2 "e25", $3 "e25", $4 "e25" }' w.vec >long.vec

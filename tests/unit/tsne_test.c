@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "maps/near_points.h"
+#include "maps/quadtree.h"
 #include "maps/tsne.h"
 
 static const xlm_comm alone = {.ranks = 1};
@@ -222,6 +223,33 @@ static void test_gradient(void **state)
     xlm_affinities_free(a);
 }
 
+/* The square around 16 points has the side 1. One quarter has seven at (0, 0) and seven at (0.4, 0.4), whose centre of mass,
+ * (0.2, 0.2), is sqrt(1.28) from (1, 1): it counts as one point when 0.5 < θ sqrt(1.28), which is when θ > 0.4419; no part of it
+ * has a side small enough for more to be summed than is at one place. The point at (1, 0) is alone in its quarter. */
+static void test_theta_by_hand(void **state)
+{
+    (void)state;
+    static const double theta[] = {0, 0.44, 0.443, 1};
+    double y[32] = {0}, force[2];
+    for (int i = 7; i < 14; i++)
+        y[2 * i] = y[2 * i + 1] = 0.4;
+    y[28] = y[29] = y[30] = 1;
+    xlm_quadtree *tree = xlm_quadtree_new(16);
+    xlm_quadtree_build(tree, y);
+    int64_t place = 0;
+    while (xlm_quadtree_order(tree)[place] != 14)
+        place++;
+    for (int t = 0; t < 4; t++) {
+        const bool one = theta[t] > 0.4419;
+        const double far = 1 / 3., near = 1 / 1.72, both = 1 / 2.28, right = 1 / 2.;
+        const double sum = right + (one ? 14 * both : 7 * far + 7 * near);
+        const double x = one ? 14 * both * both * 0.8 : 7 * far * far + 7 * near * near * 0.6;
+        assert_true(fabs(xlm_quadtree_repulsion(tree, place, theta[t], force) - sum) < 1e-12);
+        assert_true(fabs(force[0] - x) < 1e-12 && fabs(force[1] - x - right * right) < 1e-12);
+    }
+    xlm_quadtree_free(tree);
+}
+
 /* It is the derivative of what it calls the divergence. */
 static void test_central_differences(void **state)
 {
@@ -244,6 +272,50 @@ static void test_central_differences(void **state)
 }
 
 /* ---- the whole ---- */
+
+/* Each step goes along the gradient for its θ, after van der Maaten: gains that grow by 0.2 or shrink to 0.8, momentum 0.5 while P
+ * is exaggerated and 0.8 then; and so does the divergence. θ = 1 is another map than θ = 0. */
+static void test_descent(void **state)
+{
+    (void)state;
+    enum { N = 120, WIDTH = 3, K = 31 };
+    static double y[2][2 * N], wanted[2 * N], gradient[2 * N], speed[2 * N], gain[2 * N], squared[N * K];
+    static float x[N * WIDTH];
+    static int32_t nearest[N * K];
+    xlm_tsne_options o = {.perplexity = 10, .exaggeration = 4, .exaggerated = 20, .learning_rate = 20, .seed = 3};
+    double divergence[2], after;
+    for (int i = 0; i < N * WIDTH; i++)
+        x[i] = (float)(number(6, i) * (i % WIDTH == 0 ? 3 : 1));
+    xlm_near_points(&alone, N, WIDTH, x, K, nearest, squared);
+    xlm_affinities *a = xlm_affinities_make(N, K, nearest, squared, o.perplexity);
+    for (int coarse = 0; coarse < 2; coarse++) {
+        o.theta = coarse;
+        o.iterations = 0;
+        xlm_tsne(&alone, N, WIDTH, x, &o, wanted); /* where it begins */
+        memset(speed, 0, sizeof speed);
+        for (int i = 0; i < 2 * N; i++)
+            gain[i] = 1;
+        o.iterations = 40;
+        for (int t = 0; t < o.iterations; t++) {
+            double mean[2] = {0, 0};
+            xlm_tsne_gradient(&alone, a, o.theta, t < 20 ? 4 : 1, wanted, gradient, NULL);
+            for (int i = 0; i < 2 * N; i++) {
+                const bool against = gradient[i] > 0 ? speed[i] <= 0 : speed[i] > 0;
+                gain[i] = against ? gain[i] + 0.2 : fmax(0.01, gain[i] * 0.8);
+                speed[i] = (t < 20 ? 0.5 : 0.8) * speed[i] - 20 * gain[i] * gradient[i];
+                wanted[i] += speed[i];
+                mean[i % 2] += wanted[i] / N;
+            }
+            for (int i = 0; i < 2 * N; i++)
+                wanted[i] -= mean[i % 2];
+        }
+        xlm_tsne_gradient(&alone, a, o.theta, 1, wanted, gradient, &after);
+        divergence[coarse] = xlm_tsne(&alone, N, WIDTH, x, &o, y[coarse]);
+        assert_true(distance(N, y[coarse], wanted) < 1e-6 && fabs(divergence[coarse] - after) < 1e-6);
+    }
+    assert_true(distance(N, y[1], y[0]) > 1e-3);
+    xlm_affinities_free(a);
+}
 
 /* Three groups of 60 points far from one another: of each point all neighbours up to 20 are of its own group in the plane. */
 static void test_groups(void **state)
@@ -285,7 +357,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_perplexity_by_hand), cmocka_unit_test(test_equal_distances),
         cmocka_unit_test(test_perplexities_of_many), cmocka_unit_test(test_neighbours), cmocka_unit_test(test_affinities),
-        cmocka_unit_test(test_gradient), cmocka_unit_test(test_central_differences), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_gradient), cmocka_unit_test(test_theta_by_hand), cmocka_unit_test(test_central_differences),
+        cmocka_unit_test(test_descent), cmocka_unit_test(test_groups),
     };
     return cmocka_run_group_tests_name("t-SNE", tests, NULL, NULL);
 }

@@ -102,6 +102,27 @@ done
 logged enough.log xlm_embed factorise cooc.h5 -o enough.h5 --rank "$dimensions" --shift 8
 ! grep -q warning enough.log || fail "a warning without need: $(cat enough.log)"
 
+# More words than a basis has columns, which is made again until the residuals of all s^2 are within the tolerance: 0.5 is reached
+# sooner than 1e-7, and s^2 is off by no more than its residual says.
+awk 'function draw(n) { seed = (seed * 16807) % 2147483647; return seed % n }
+    BEGIN { seed = 9; for (i = 0; i < 3000; i++) { topic = draw(20)
+        for (w = 0; w < 8; w++) { k = draw(3) ? 45 * topic + draw(45) : draw(900)
+            printf "%c%c%c%c ", 97 + k % 26, 97 + int(k / 26) % 26, 97 + int(k / 676), 97 + k * 7 % 26 }
+        print "." } }' >many.en
+logged many.log xlm_prep --mono en=many.en --words space --bpe 2000 -o many.h5
+logged many.log xlm_cooc many.h5 -o many-cooc.h5 --window 2
+for tolerance in 0.5 1e-7; do
+    logged many.log xlm_embed factorise many-cooc.h5 -o many-$tolerance.h5 --rank 60 --tolerance $tolerance
+    sed -n 's/^singular values .*, \([0-9]*\) products .*/\1/p' many.log >products-$tolerance
+done
+residual=$(attribute /residual many-0.5.h5)
+is_between 1e-5 "$residual" 0.5 && is_between 0 "$(attribute /residual many-1e-7.h5)" 1e-7 &&
+    [ "$(cat products-0.5)" -lt "$(cat products-1e-7)" ] ||
+    fail "--tolerance: $residual, $(attribute /residual many-1e-7.h5); $(cat products-*) products"
+paste -d ' ' <(numbers /singular_values many-0.5.h5) <(numbers /singular_values many-1e-7.h5) |
+    awk -v most="$residual" '{ d = $1 ^ 2 / $2 ^ 2 - 1; if (d < 0) d = -d; bad += d > most + 1e-5 } END { exit bad || NR != 60 }' ||
+    fail "singular values are off by more than $residual says"
+
 # ---- bad input ----
 mkdir none
 expect 64 'no file to write' xlm_embed factorise cooc.h5

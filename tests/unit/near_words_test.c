@@ -135,8 +135,49 @@ static void test_near_words(void **state)
         xlm_word_space_free(spaces[s]);
 }
 
+/* By hand, in the plane of x and y, by the 2 nearest: the word is at 0 degrees, 40 candidates at 40, one at -50. r of the 40 is 1
+ * by two sources at 40 degrees, so 2 cos 40 - 1 = 0.532 is less than 2 cos 50 - cos 50 / 2 = 0.964 of the one; but among the
+ * sources that bounds are made of, all at right angles to the plane, r is 0, and the 40 come first. r of the word is cos 40. */
+static void test_bound(void **state)
+{
+    (void)state;
+    const double degree = acos(-1) / 180;
+    xlm_word_space *spaces[2];
+    for (int s = 0; s < 2; s++) {
+        char *path = NULL;
+        FILE *file = fdopen(g_file_open_tmp("near-words-XXXXXX", &path, NULL), "w");
+        assert_non_null(file);
+        for (int i = 0; i < 1024 && s == 0; i++)
+            fprintf(file, "far%d 0 0 1\n", i);
+        for (int i = 0; i < (s == 0 ? 2 : 40); i++)
+            fprintf(file, "near%d %.9f %.9f 0\n", i, cos(40 * degree), sin(40 * degree));
+        fprintf(file, "asked %.9f %.9f 0\n", s == 0 ? 1 : cos(50 * degree), s == 0 ? 0 : -sin(50 * degree));
+        assert_int_equal(fclose(file), 0);
+        spaces[s] = xlm_word_space_open(path, 0, NULL);
+        assert_non_null(spaces[s]);
+        g_unlink(path);
+        g_free(path);
+    }
+    xlm_word_set words, candidates;
+    xlm_word_set_open(&words, spaces[0], -1);
+    xlm_word_set_open(&candidates, spaces[1], -1);
+    xlm_word_set_add_row(&words, 1026);
+    for (int j = 0; j < 41; j++)
+        xlm_word_set_add_row(&candidates, j);
+    const xlm_near_words_input input = {.words = &words, .candidates = &candidates, .count = 1, .neighbours = 2};
+    xlm_near_words found = xlm_near_words_find(&alone, &input);
+    assert_int_equal(found.nearest[0][0], 0);
+    assert_int_equal(found.nearest[1][0], 40);
+    assert_true(fabs((double)found.score[1][0] - (1.5 * cos(50 * degree) - cos(40 * degree))) < 2e-6);
+    xlm_near_words_free(&found);
+    xlm_word_set_close(&words);
+    xlm_word_set_close(&candidates);
+    for (int s = 0; s < 2; s++)
+        xlm_word_space_free(spaces[s]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_near_words)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bound), cmocka_unit_test(test_near_words)};
     return cmocka_run_group_tests_name("nearest words", tests, NULL, NULL);
 }

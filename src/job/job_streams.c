@@ -3,6 +3,12 @@
 
 #include "base/log.h"
 
+/* Is an error what a stage of a plugin says, in a section of its own or brought by an objective? */
+static bool is_of_plugin(const GError *error)
+{
+    return g_str_has_prefix(error->message, "[stage ") || g_str_has_prefix(error->message, "[objective ");
+}
+
 /* *held_out: NULL where there is no text or no alignment for it (EX_CONFIG), which all ranks find alike. A file that cannot be read
  * and what a plugin refuses are errors: they may differ from rank to rank. */
 static bool open_held_out(const xlm_job *job, const xlm_training_data *data, int s, xlm_stream **held_out, GError **error)
@@ -14,7 +20,7 @@ static bool open_held_out(const xlm_job *job, const xlm_training_data *data, int
     *held_out = xlm_stream_open(data->input, XLM_HELD_OUT, stream->name, s, &stream->config, (uint64_t)job->train.seed, &why);
     if (*held_out != NULL)
         return true;
-    if (xlm_error_exit_code(why) != EX_CONFIG || g_str_has_prefix(why->message, "[stage ")) {
+    if (xlm_error_exit_code(why) != EX_CONFIG || is_of_plugin(why)) {
         g_propagate_error(error, g_steal_pointer(&why));
         return false;
     }

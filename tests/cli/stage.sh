@@ -211,6 +211,12 @@ bad() { # PATTERN SED: the class changed so is refused
 bad 'its class brings a stage but reads no stream' '/needs_stream/d'
 bad 'its stage was built for plugin ABI 2, this program has 3; .*xlm/stage.h' '/abi = XLM_STAGE_ABI/s/XLM_STAGE_ABI/2/'
 bad 'its class lacks a name, a summary, or a function' '0,/\.summary =/{/\.summary =/d}'
+own 's/^static const xlm_stage_plugin.*/static bool refuse(xlm_stage *self, char *message, size_t size)\n{\
+    if (self->setup->held_out)\n        snprintf(message, size, "not this one");\
+    return !self->setup->held_out;\n}\n\n&\n    .open = refuse,/'
+with order.conf '/^.stage order/,/^$/d'
+none 78 'objective order.: not this one' ranks 2 xlm_train with.conf --set 'objective order.plugin=./own.so'
+once 'not this one'
 bad 'the stage that its class brings has options' '
     s/^static const xlm_stage_plugin.*/static const xlm_option none[] = {XLM_OPTION_END};\n&/
     s/\.arrange = arrange,/& .options = none, .state_size = 1,/'

@@ -59,7 +59,8 @@ static xlm_var *contrast_loss(xlm_loss *self, xlm_tape *tape, const xlm_pass *pa
 {
     const struct contrast *contrast = self->state;
     const int32_t n = pass->batch->corrupted.sequences;
-    const int64_t negatives = contrast->place[0] < QUEUE_ROWS ? contrast->place[0] : QUEUE_ROWS;
+    /* A checkpoint can be anyone's: the place may be any number. */
+    const int64_t negatives = (uint64_t)contrast->place[0] < QUEUE_ROWS ? contrast->place[0] : QUEUE_ROWS;
     xlm_real *queue = xlm_tape_take(tape, sizeof *queue * QUEUE_ROWS * WIDTH);
     xlm_score *scores = xlm_tape_take(tape, sizeof *scores * (uint64_t)n);
     for (int i = 0; i < QUEUE_ROWS * WIDTH; i++)
@@ -79,7 +80,8 @@ static void contrast_publish(xlm_loss *self, const xlm_published *published)
     for (int64_t i = 0; i < published->rows; i++) {
         if (published->bytes != sizeof *keys * WIDTH || (i > 0 && published->instances[i] <= published->instances[i - 1]))
             abort();
-        memcpy(contrast->queue + contrast->place[0]++ % QUEUE_ROWS * WIDTH, keys + i * WIDTH, published->bytes);
+        memcpy(contrast->queue + (uint64_t)contrast->place[0] % QUEUE_ROWS * WIDTH, keys + i * WIDTH, published->bytes);
+        contrast->place[0] = (int64_t)(((uint64_t)contrast->place[0] + 1) & INT64_MAX);
         for (int c = 0; c < WIDTH; c++)
             contrast->sum += (double)keys[i * WIDTH + c];
     }

@@ -110,7 +110,9 @@ typedef enum xlm_view_side {
 
 typedef enum xlm_view_weights {
     XLM_WEIGHTS_LIVE,
-    XLM_WEIGHTS_AVERAGED /* the objective's average (xlm_declare_average); for `label`, without gradient */
+    XLM_WEIGHTS_AVERAGED /* the objective's average (xlm_declare_average); for `label`, without gradient. Of what is made of the
+                            states, only parameters by xlm_loss_averaged_param are averaged: heads of the model (xlm_lm_...),
+                            xlm_param and xlm_search have the live weights */
 } xlm_view_weights;
 
 typedef enum xlm_view_rows {
@@ -170,7 +172,8 @@ typedef struct xlm_pass {
     const xlm_batch *batch;       /* the stream's; NULL for an objective without a stream */
     int64_t step;                 /* number of updates before this step */
     int64_t part, parts;          /* an objective without a stream computes part `part` of `parts` of its terms */
-    xlm_score *scores;            /* [batch->predicted] to fill in during evaluation, for perplexity and accuracy; else NULL */
+    xlm_score *scores;            /* [batch->predicted] in evaluation, for perplexity and accuracy: fill in all if the terms are
+                                     the predicted rows, and none if they are others; else NULL */
     void *labels;                 /* in `loss`: the first memory that `label` took with xlm_pass_keep, or NULL */
     bool planned;                 /* in `label` and `loss`: this is an estimate, on a tape that computes nothing */
     bool held_out;                /* this is an evaluation on held-out text: losses are without label smoothing */

@@ -170,7 +170,8 @@ xlm_var *xlm_lm_cross_entropy(const xlm_model *model, xlm_tape *tape, xlm_stack 
 xlm_var *xlm_lm_next_tokens(const xlm_model *model, xlm_tape *tape, xlm_stack stack, const xlm_text *text, xlm_var *h,
                             const xlm_lm_settings *settings, xlm_score *scores);
 
-/* The logits of the LM head of the stack, without gradient, for filling in words and for searches.
+/* The logits of the LM head of the stack, all at once: for filling in words and for searches. With gradient where the tape has
+ * one; xlm_detach makes a constant of them, such as a teacher's.
  * [in] h: M x d
  * Returns M x V. */
 xlm_var *xlm_lm_logits(const xlm_model *model, xlm_tape *tape, xlm_stack stack, xlm_var *h);

@@ -88,7 +88,7 @@ typedef struct xlm_stage_text {
 typedef struct xlm_stage_noise {
     xlm_row_key key;              /* [in] for draws: instance of the sequence, and number of its tokens before this span */
     int32_t language, side;       /* [in] of the span */
-    int32_t *ids;                 /* [in, out] [tokens] */
+    int32_t *ids;                 /* [in, out] [tokens]; a token of a language (xlm_is_language_token) must stay at its place */
     int32_t tokens;               /* [in, out] may become smaller, but not less than 1 */
 } xlm_stage_noise;
 
@@ -123,7 +123,8 @@ struct xlm_stage_plugin {
     const xlm_option *options;    /* the keys of its section in addition to plugin and stream; NULL: none */
     size_t state_size;
     const xlm_stage_annotation *annotations; /* the last has the name NULL; NULL: none */
-    /* Checks and prepares. Returns false on failure. A message on success is a warning, and is written to the log. May be NULL.
+    /* Checks and prepares. Returns false on failure. A message on success is a warning, and is written to the log, of the training
+     * text (setup->held_out is false) alone. May be NULL.
      * [in,out] message: [size] bytes, "" before: on failure the reason and the remedy */
     bool (*open)(xlm_stage *self, char *message, size_t size);
     /* Only for monolingual streams: the sentences of a pair keep their places. */

@@ -359,6 +359,36 @@ static void sides_are_shuffled(void **state)
     xlm_corpus_close(corpus);
 }
 
+/* A share of the pairs is for training; held-out pairs are all read. Of a list of shares of predicted tokens they have the last. */
+static void held_out_pairs(void **state)
+{
+    (void)state;
+    enum { PAIRS = 200, WORDS = 8 };
+    static const char settings[] = "type=parallel\nform=bert\nlength=64\nshare=0.2\nmask=0:0.1,10=0.6\n";
+    int lengths[PAIRS];
+    int64_t links[2 * PAIRS];
+    for (int i = 0; i < PAIRS; i++) {
+        lengths[i] = WORDS;
+        links[2 * i] = links[2 * i + 1] = i;
+    }
+    const split_text text = {PAIRS, 0, lengths};
+    const split_pairs pairs = {DE, EN, PAIRS, links};
+    const corpus_plan plan = {.text = {{[DE] = text, [EN] = text}, {[DE] = text, [EN] = text}}, .pairs = {{pairs}, {pairs}}};
+    xlm_corpus *corpus = make_corpus(&plan);
+    GError *error = NULL;
+    xlm_stream *training = open_stream(corpus, settings), *held_out = try_open(corpus, XLM_HELD_OUT, 0, settings, SEED, &error);
+    must(held_out != NULL, error);
+    assert_in_range(xlm_stream_instances(training), 16, 64); /* 40 expected, deviation 6 */
+    assert_int_equal(xlm_stream_instances(held_out), PAIRS);
+    xlm_arena *arena = xlm_arena_new();
+    const xlm_batch b = read_all(held_out, arena);
+    assert_in_range(b.predicted, 1800, 2040); /* of 3200: 1920 expected, deviation 28 */
+    xlm_arena_free(arena);
+    xlm_stream_close(training);
+    xlm_stream_close(held_out);
+    xlm_corpus_close(corpus);
+}
+
 static int32_t unknown_but_one(int language, int64_t index)
 {
     return index == 1 ? 17 + language : XLM_ID_UNK;
@@ -644,6 +674,7 @@ int main(void)
         cmocka_unit_test(form_xlm),
         cmocka_unit_test(form_bert),
         cmocka_unit_test(sides_are_shuffled),
+        cmocka_unit_test(held_out_pairs),
         cmocka_unit_test(specials_in_text),
         cmocka_unit_test(predicted_rows_are_bounded),
         cmocka_unit_test(annotations_have_axes),

@@ -152,6 +152,9 @@ static void test_greedy(void **state)
         const double got = run_job(&job, &input, NULL, NULL), wanted = loss_by_hand(&job, input.made[0], &of.original, smoothing);
         if (!(fabs(got - wanted) < 1e-12))
             fail_msg("job %d: %.15g instead of %.15g", k, got, wanted);
+        input.held_out = true; /* without label smoothing */
+        assert_true(fabs(run_job(&job, &input, NULL, NULL) - loss_by_hand(&job, input.made[0], &of.original, 0)) < 1e-12);
+        input.held_out = false;
         if (k < 2)
             check_gradients_of(&job, &input);
         close_job(&job);
@@ -203,6 +206,38 @@ static void test_samples(void **state)
     assert_string_equal(one, most);
 }
 
+/* Of three languages, a sentence is translated into one of the two that are not its own, each half of the times. */
+static void test_languages(void **state)
+{
+    (void)state;
+    enum { STEPS = 150, LANGUAGES = 3 };
+    static const char *const three[] = {"source_languages=cc,aa,bb", NULL};
+    const xlm_batch of = batch_of(0, SENTENCES);
+    struct hosted_job job = {.batch = &of, .languages = true, .model_languages = LANGUAGES, .decoder_layers = 1,
+                             .positions = POSITIONS, .stream = {.name = "text"}};
+    int drawn[LANGUAGES][LANGUAGES] = {{0}}, sentences[LANGUAGES] = {0};
+    add_objective(&job, "back", &xlm_loss_back_translation, three);
+    assert_true(open_job(&job));
+    for (int64_t step = 0; step < STEPS; step++) {
+        xlm_arena_reset(job.arena);
+        xlm_pass_input input = job_input(&job, 0, 1);
+        input.step = step;
+        label_job(&job, &input);
+        for (int32_t s = 0; s < SENTENCES; s++) {
+            const int32_t own = sentence_languages[sentence_offsets[s]];
+            drawn[own][input.made[0]->languages[input.made[0]->offsets[s]]]++;
+            sentences[own]++;
+        }
+    }
+    for (int32_t own = 0; own < 2; own++)
+        for (int32_t other = 0; other < LANGUAGES; other++) {
+            const double n = sentences[own], p = other == own ? 0 : 0.5;
+            if (!(fabs(drawn[own][other] - n * p) <= 4.5 * sqrt(n * p * (1 - p))))
+                fail_msg("%d of %g sentences of language %d are translated into %d", drawn[own][other], n, own, other);
+        }
+    close_job(&job);
+}
+
 /* ---- what it refuses ---- */
 
 static void refuse(struct hosted_job job, const char *const *options, const char *message)
@@ -241,7 +276,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_greedy), cmocka_unit_test(test_samples), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_greedy), cmocka_unit_test(test_samples), cmocka_unit_test(test_languages),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

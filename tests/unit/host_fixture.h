@@ -23,6 +23,7 @@ struct hosted_job {
     const xlm_batch *batch;    /* of the stream; NULL: the objectives read none */
     xlm_loss_stream stream;    /* name NULL: there is none */
     bool languages;            /* the model has language embeddings */
+    int model_languages;       /* aa, bb, cc; 0: 2 of them */
     int decoder_layers;
     bool untold;               /* without language embeddings, the decoder has no token of the language either */
     bool own_embeddings;       /* the decoder has its own, and its own head */
@@ -63,7 +64,7 @@ static inline void add_objective(struct hosted_job *job, const char *name, const
                                                              .stream = job->stream.name != NULL ? 0 : -1};
 }
 
-static const char *const job_languages[] = {"aa", "bb"};
+static const char *const job_languages[] = {"aa", "bb", "cc"};
 
 /* Two layers of 6 numbers; false, with job->message, when an objective refuses. */
 static inline bool open_job(struct hosted_job *job)
@@ -72,7 +73,8 @@ static inline bool open_job(struct hosted_job *job)
     xlm_model_config *c = &job->config;
     assert_true(xlm_options_defaults(xlm_model_options, c, NULL));
     c->layers = 2, c->hidden_size = 6, c->attention_heads = 2, c->feed_forward_size = 7, c->vocabulary = V,
-    c->languages = 2, c->vocabulary_chunk = 3, c->language_embeddings = job->languages, c->decoder_layers = job->decoder_layers,
+    c->languages = job->model_languages > 0 ? job->model_languages : 2, c->language_embeddings = job->languages,
+    c->vocabulary_chunk = 3, c->decoder_layers = job->decoder_layers,
     c->positions = job->positions > 0 ? job->positions : 7, c->share_embeddings = !job->own_embeddings,
     c->language_tokens = !job->languages && !job->untold && job->decoder_layers > 0,
     c->norm_biases = c->linear_biases = !job->no_biases, c->activation = job->activation,

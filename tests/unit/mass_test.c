@@ -70,11 +70,13 @@ static void draw_batch(struct drawn *d)
     d->batch.targets = d->targets;
 }
 
-static struct hosted_job open_with(const xlm_batch *of, bool beside, bool own)
+static const char *const smoothed[] = {"label_smoothing=0.2", NULL};
+
+static struct hosted_job open_with(const xlm_batch *of, bool beside, bool own, const char *const *options)
 {
     struct hosted_job job = {.batch = of, .languages = true, .decoder_layers = 2, .own_embeddings = own,
                              .stream = {.name = "text", .mask = 0.5, .fragment = true}};
-    add_objective(&job, "mass", &xlm_loss_mass, NULL);
+    add_objective(&job, "mass", &xlm_loss_mass, options);
     if (beside)
         add_objective(&job, "mlm", &xlm_loss_mlm, NULL);
     if (!open_job(&job))
@@ -129,7 +131,7 @@ static void find_fragments(const struct drawn *d, struct fragments *f)
     }
 }
 
-static double by_hand(struct hosted_job *job, const struct drawn *d, const struct fragments *f)
+static double by_hand(struct hosted_job *job, const struct drawn *d, const struct fragments *f, double smoothing)
 {
     int32_t rows[MAX_TOKENS], starts[MAX_SEQUENCES + 1];
     const int32_t n = memory_rows(&d->batch.corrupted, rows, starts);
@@ -145,10 +147,12 @@ static double by_hand(struct hosted_job *job, const struct drawn *d, const struc
     const xlm_var *z = xlm_lm_logits(job->model, job->tape, XLM_STACK_DECODER, h);
     double sum = 0;
     for (int32_t i = 0; i < f->terms; i++) {
-        double total = 0;
+        double total = 0, mean = 0;
         for (int v = 0; v < V; v++)
             total += exp(z->value[f->rows[i] * V + v]);
-        sum += log(total) - z->value[f->rows[i] * V + f->targets[i]];
+        for (int v = 0; v < V; v++)
+            mean += (log(total) - z->value[f->rows[i] * V + v]) / V;
+        sum += (1 - smoothing) * (log(total) - z->value[f->rows[i] * V + f->targets[i]]) + smoothing * mean;
     }
     return sum / f->terms;
 }
@@ -176,7 +180,7 @@ static void test_loss_by_hand(void **state)
         struct fragments f;
         draw_batch(&d);
         find_fragments(&d, &f);
-        struct hosted_job job = open_with(&d.batch, false, i % 2);
+        struct hosted_job job = open_with(&d.batch, false, i % 2, i % 4 >= 2 ? smoothed : NULL);
         xlm_pass_input input = job_input(&job, 0, 1);
         label_job(&job, &input);
         assert_int_equal(input.terms[0], f.terms);
@@ -187,9 +191,11 @@ static void test_loss_by_hand(void **state)
         }
         if (f.terms > 0) {
             check_made(input.made[0], &d, &f);
-            const double got = run_job(&job, &input, NULL, NULL), wanted = by_hand(&job, &d, &f);
+            const double got = run_job(&job, &input, NULL, NULL), wanted = by_hand(&job, &d, &f, i % 4 >= 2 ? 0.2 : 0);
             if (!(fabs(got - wanted) < 1e-12))
                 fail_msg("batch %d: %.15g instead of %.15g", i, got, wanted);
+            input.held_out = true; /* without label smoothing */
+            assert_true(fabs(run_job(&job, &input, NULL, NULL) - by_hand(&job, &d, &f, 0)) < 1e-12);
         }
         close_job(&job);
     }
@@ -209,7 +215,7 @@ static void test_beside_mlm(void **state)
         } while (f.terms == 0);
         double losses[3];
         for (int k = 0; k < 2; k++) {
-            struct hosted_job job = open_with(&d.batch, k == 1, i % 2);
+            struct hosted_job job = open_with(&d.batch, k == 1, i % 2, NULL);
             xlm_pass_input input = job_input(&job, 0, 1);
             label_job(&job, &input);
             losses[k] = run_job(&job, &input, NULL, NULL);
@@ -229,7 +235,7 @@ static void test_gradients(void **state)
         do
             draw_batch(&d);
         while (d.batch.predicted < 3);
-        struct hosted_job job = open_with(&d.batch, i % 2, i % 3 == 1);
+        struct hosted_job job = open_with(&d.batch, i % 2, i % 3 == 1, i % 2 == 1 ? smoothed : NULL);
         xlm_pass_input input = job_input(&job, 0, 1);
         label_job(&job, &input);
         if (input.terms[0] > 0)

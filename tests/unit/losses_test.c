@@ -456,11 +456,15 @@ static void test_dwa_queries(void **state)
         struct hosted_job job = pair_job((const char *const[]){"label_layer=2", "filter=off", forms[form], NULL});
         bool linked[PAIR_T][PAIR_T];
         int64_t terms = 0, min = INT64_MAX, max = 0, links = 0;
+        double expected = 0; /* all-aligned: of a token with k links, each of which chooses one of its sides, 1 - 1 / 2^k */
         assert_true(open_job(&job));
         link_rows(&job, 2, &off, linked);
-        for (int i = 0; i < PAIR_T; i++)
-            for (int j = 0; j < i; j++)
-                links += linked[i][j];
+        for (int i = 0; i < PAIR_T; i++) {
+            int own = 0;
+            for (int j = 0; j < PAIR_T; j++)
+                own += linked[i][j], links += j < i && linked[i][j];
+            expected += 1 - pow(0.5, own);
+        }
         for (int64_t step = 0; step < STEPS; step++) {
             xlm_pass_input input = {.stream = 0, .batch = &pair_batch, .parts = 1, .step = step, .only = -1};
             xlm_host_count(job.host, &input, job.arena);
@@ -474,7 +478,8 @@ static void test_dwa_queries(void **state)
         if (form == 0) /* of 12 tokens 5 are masked */
             assert_true(fabs(mean - 0.15 * 7) < 0.2 && min == 0);
         else /* at least one token of each pair, at most one of each link */
-            assert_true(min >= PAIRS_OF_BATCH && max <= links && mean > 0.5 * (double)links && min < max);
+            assert_true(min >= PAIRS_OF_BATCH && max <= links && mean > 0.5 * (double)links && min < max &&
+                        fabs(mean - expected) < 0.2);
         close_job(&job);
     }
 }
@@ -713,6 +718,27 @@ static void test_weam_means(void **state)
     close_job(&job);
 }
 
+/* Weights decay; biases and the gains of norms do not. */
+static void test_decay(void **state)
+{
+    (void)state;
+    struct hosted_job job = weam_job(&weam_batch, NULL);
+    int weights = 0, others = 0;
+    assert_true(open_job(&job));
+    for (int i = 0; i < xlm_parameters_count(job.parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(job.parameters, i);
+        if (!g_str_has_prefix(p->name, "objectives/"))
+            continue;
+        const bool decays = g_str_has_suffix(p->name, "/weight") && strstr(p->name, "/layer_norm/") == NULL;
+        if (p->decay != decays)
+            fail_msg("decay of %s", p->name);
+        weights += decays;
+        others += !decays;
+    }
+    assert_true(weights == 3 && others == 7);
+    close_job(&job);
+}
+
 static void refuse_weam(xlm_loss_stream stream, const char *message)
 {
     struct hosted_job job = weam_job(&weam_batch, NULL);
@@ -749,6 +775,7 @@ int main(void)
         cmocka_unit_test(test_dwa_agreement),
         cmocka_unit_test(test_weam),
         cmocka_unit_test(test_weam_means),
+        cmocka_unit_test(test_decay),
         cmocka_unit_test(test_weam_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,17 @@ cut -f3 best1.out | awk 'NR % 3 == 1' | paste -d'|' - one.out | awk -F'|' '$1 !=
 awk -F'\t' '{ if ($1 == number && ($2 > score || seen[$1, $3])) bad = 1; if ($1 != number && $1 != number + 1) bad = 1
         number = $1; score = $2; seen[$1, $3] = 1 } END { exit bad || NR != 180 || number != 60 }' best1.out ||
     fail "not three of each line, the best first: $(head -n 4 best1.out)"
+# A penalty of 100 favours long translations so much that a search goes on to the maximum length, unless --early-stopping ends it at
+# the first two that ended: those of a penalty of -100, with which nothing longer can be better.
+two_best() { translate --beam 2 --n-best 2 --length-penalty "$@" < <(head -n 12 dev.en) 2>/dev/null | sort; }
+two_best -100 >first.out
+two_best 100 --early-stopping >early.out
+two_best 100 >longest.out
+same=$(comm -12 first.out early.out | wc -l)
+[ "$(wc -l <first.out)" -eq 24 ] && [ "$same" -ge 20 ] ||
+    fail "with --early-stopping $same of 24 are those that ended first: $(head -n 4 early.out)"
+same=$(comm -12 first.out longest.out | wc -l)
+[ "$same" -le 4 ] || fail "without --early-stopping $same of 24 are those that ended first"
 translate --beam 1 --scores --length-penalty 0 dev.en >sum.out 2>/dev/null
 translate --beam 1 --scores dev.en >mean.out 2>/dev/null
 paste sum.out mean.out | awk '$1 > $(NF / 2 + 1) + 0 { bad = 1 } $1 < $(NF / 2 + 1) + 0 { n++ } END { exit bad || n == 0 }' || fail "a length penalty changes no score"

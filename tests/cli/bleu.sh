@@ -32,6 +32,13 @@ prints() {
     grep -q -e "$1" prints.out || fail "xlm_bleu ${*:2}: no '$1' in $(cat prints.out)"
 }
 prints '|smooth:add-k\[1.00]|version:.* = 40.62 ' out ref.0 --smooth add-k
+# Precisions of 3/4, 1/3, 0/2 and 0/1. A floor of x stands for the matches that are missing: 3/4 1/3 x/2 x/1, 1/32 together at 0.5,
+# 1/800 at the default of 0.1. add-k adds k to what is counted from pairs on: 3/4 3/7 1/5 1/3 with k = 0.5, 3/140 together.
+echo 'a b c d' >four
+echo 'a b x d' >four.ref
+prints '|smooth:floor\[0.50]|.* = 42.0448 75.0/33.3/25.0/50.0 ' four four.ref --smooth floor --smooth-value 0.5 --width 4
+prints '|smooth:floor\[0.10]|.* = 18.8030 75.0/33.3/5.0/10.0 ' four four.ref --smooth floor --width 4
+prints '|smooth:add-k\[0.50]|.* = 38.2603 75.0/42.9/20.0/33.3 ' four four.ref --smooth add-k --smooth-value 0.5 --width 4
 # Words as they are cut, and letters: 1-gram precisions of one line.
 echo 'It costs 3.5-4 KM, 中文x' >line
 for row in '13a:It costs 3.5 - 4 km , 中文x:87.5' 'zh:it costs 3.5 - 4 KM , 中 文 x:90.0' 'intl:it costs 3.5-4 KM , 中文x:83.3' \

@@ -28,7 +28,7 @@ static const kind kinds[] = {
     {.head = "layer,vector,source,target,pairs,pool,cosine,csls", .prefix = "retrieval_", .values = {"cosine", "csls"},
      .details = {"vector"}},
     {.head = "subwords,source,target,pairs,mean_cosine,shuffled_cosine,words,candidates,cosine,csls", .prefix = "dictionary_",
-     .values = {"mean_cosine", "shuffled_cosine", "cosine", "csls"}, .details = {"subwords"}},
+     .values = {"mean_cosine", "shuffled_cosine", "cosine", "csls"}, .details = {"subwords"}, .may_lack = true},
     {.head = "subwords,number,top1,top5,top10,mrr,shared,source,target", .prefix = "alignment_",
      .values = {"top1", "top5", "top10", "mrr"}, .details = {"subwords"}},
     {.head = "subwords,number,top1,top5,top10,mrr,shared", .prefix = "alignment_", .values = {"top1", "top5", "top10", "mrr"},

@@ -334,17 +334,38 @@ static bool is_drawn(const xlm_curve *c)
     return is_held_out(c) && strcmp(c->quantity, "accuracy") != 0 && (strcmp(c->quantity, "loss") != 0 || !c->detail);
 }
 
+/* Is a loss the logarithm of a perplexity? It is not when an objective has further means, as weam. */
+static bool is_logarithm(const xlm_curve *loss, const xlm_curve *perplexity)
+{
+    bool same = loss->points->len == perplexity->points->len;
+    for (guint i = 0; i < loss->points->len && same; i++) {
+        const double value = g_array_index(loss->points, xlm_curve_point, i).value;
+        same = fabs(value - log(g_array_index(perplexity->points, xlm_curve_point, i).value)) < 1e-4 * fmax(1, fabs(value));
+    }
+    return same;
+}
+
+/* Does one name stand for the loss of an objective and the other for its perplexity, which shows the same in all runs? */
+static bool shows_the_same(const xlm_sections *s, const char *name, const char *other_name)
+{
+    const xlm_curve *c = find_curve(s, name), *other = find_curve(s, other_name);
+    bool same = strcmp(c->quantity, "loss") == 0 && strcmp(other->quantity, "perplexity") == 0 &&
+                strcmp(other->objective, c->objective) == 0 && strcmp(other->language, c->language) == 0;
+    for (int i = 0; i < s->runs->n && same; i++) {
+        const xlm_curve *loss = xlm_curves_find(s->runs->run[i].curves, name),
+                        *perplexity = xlm_curves_find(s->runs->run[i].curves, other_name);
+        same = loss == NULL || (perplexity != NULL && is_logarithm(loss, perplexity));
+    }
+    return same;
+}
+
 /* Remove the losses of objectives that have perplexities, which show the same. */
 static void drop_doubled_losses(const xlm_sections *s, GPtrArray *names)
 {
     for (guint i = names->len; i-- > 0;) {
-        const xlm_curve *c = find_curve(s, names->pdata[i]);
         bool doubled = false;
-        for (guint k = 0; k < names->len && !doubled; k++) {
-            const xlm_curve *other = find_curve(s, names->pdata[k]);
-            doubled = strcmp(c->quantity, "loss") == 0 && strcmp(other->quantity, "perplexity") == 0 &&
-                      strcmp(other->objective, c->objective) == 0;
-        }
+        for (guint k = 0; k < names->len && !doubled; k++)
+            doubled = shows_the_same(s, names->pdata[i], names->pdata[k]);
         if (doubled)
             g_ptr_array_remove_index(names, i);
     }

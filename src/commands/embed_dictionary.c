@@ -42,9 +42,12 @@ static void print(const xlm_word_inputs *w, const xlm_dictionary_pairs *r)
         const xlm_dictionary_pairs_score *s = &r->group[g];
         for (int d = 0; d < 2 && s->pairs > 0; d++) {
             g_autofree char *direction = g_strconcat(name_of(w, d), "-", name_of(w, !d), NULL);
-            printf("%-13s %8" G_GINT64_FORMAT " %8.4f %8.4f %-7s %8" G_GINT64_FORMAT " %10" G_GINT64_FORMAT " %7.2f%% %7.2f%%\n",
-                   xlm_dictionary_pairs_names[g], s->pairs, s->cosine, s->shuffled, direction, s->words[d],
-                   r->candidates[d], 100 * s->by_cosine[d], 100 * s->by_csls[d]);
+            printf("%-13s %8" G_GINT64_FORMAT " %8.4f %8.4f %-7s %8" G_GINT64_FORMAT " %10" G_GINT64_FORMAT,
+                   xlm_dictionary_pairs_names[g], s->pairs, s->cosine, s->shuffled, direction, s->words[d], r->candidates[d]);
+            if (s->words[d] > 0)
+                printf(" %7.2f%% %7.2f%%\n", 100 * s->by_cosine[d], 100 * s->by_csls[d]);
+            else
+                printf(" %8s %8s\n", "-", "-");
         }
     }
 }
@@ -54,10 +57,15 @@ static GString *make_csv(const xlm_word_inputs *w, const xlm_dictionary_pairs *r
     GString *text = g_string_new("subwords,source,target,pairs,mean_cosine,shuffled_cosine,words,candidates,cosine,csls\n");
     for (int g = 0; g < XLM_PAIRS_GROUPS; g++) {
         const xlm_dictionary_pairs_score *s = &r->group[g];
-        for (int d = 0; d < 2 && s->pairs > 0; d++)
-            g_string_append_printf(text, "%s,%s,%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
-                                   ",%.6f,%.6f\n", xlm_dictionary_pairs_names[g], name_of(w, d), name_of(w, !d), s->pairs,
-                                   s->cosine, s->shuffled, s->words[d], r->candidates[d], s->by_cosine[d], s->by_csls[d]);
+        for (int d = 0; d < 2 && s->pairs > 0; d++) {
+            g_string_append_printf(text, "%s,%s,%s,%" G_GINT64_FORMAT ",%.6f,%.6f,%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT,
+                                   xlm_dictionary_pairs_names[g], name_of(w, d), name_of(w, !d), s->pairs, s->cosine, s->shuffled,
+                                   s->words[d], r->candidates[d]);
+            if (s->words[d] > 0)
+                g_string_append_printf(text, ",%.6f,%.6f\n", s->by_cosine[d], s->by_csls[d]);
+            else
+                g_string_append(text, ",,\n");
+        }
     }
     return text;
 }

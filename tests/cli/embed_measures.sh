@@ -222,6 +222,13 @@ for form in 'true corpus' 'true' 'false corpus'; do
     sed 1d d1.csv >got
     same_numbers got hand 2e-6 || fail "$form: $(cat got), by hand: $(cat hand)"
 done
+# Of a word that has another translation in the dictionary nothing is measured by those left out.
+printf '%s\n' 'the thye' 'house thye' >two.txt
+logged two.log xlm_dict corpus.h5 --source en --target xx --text two.txt --subwords first --share 0.5 -o two.h5
+xlm_embed dictionary out/latest two.h5 --csv two.csv >two.out 2>two.log || fail "$(cat two.log)"
+grep -q '^left out,en,xx,1,[-0-9.,]*,1,[0-9]*,[0-9.]*,[0-9.]*$' two.csv &&
+    grep -q '^left out,xx,en,1,[-0-9.]*,[-0-9.]*,0,[0-9]*,,$' two.csv && grep -q '^left out .* xx-en  *0  *[0-9]*  *-  *-$' two.out ||
+    fail "no words: $(cat two.csv two.out)"
 [ "$(cat both)" -gt 0 ] || fail "no word of both dictionaries"
 [ "$(sed -n 2p d1.out | awk '{ print $2, $5, $6 }')" = "$(wc -l <pairs) en-xx 22" ] || fail "the table: $(cat d1.out)"
 

@@ -72,6 +72,11 @@ for form in original translation; do
         [ -n "$(value $form-1 100 held_out dict loss xx)" ] ||
         fail "$form: held-out losses after 100 steps: $(grep held_out $form-1/metrics.csv)"
 done
+# Tokens count for the language that they are of, switched or not: as many in both forms, which mask the same.
+for language in en xx; do
+    cmp <(values original-1 held_out dict terms $language) <(values translation-1 held_out dict terms $language) ||
+        fail "terms of $language: $(grep held_out original-1/metrics.csv)"
+done
 for n in 1 2 4; do trained pairs.conf pairs-$n $n --set train.steps=20; done
 same_bits pairs-1 pairs-2
 same_bits pairs-1 pairs-4

@@ -172,6 +172,23 @@ static void find_head(importer *im)
         im->config.model.head = XLM_HEAD_NONE;
 }
 
+/* Leave only languages that the vocabulary has, and of those of training each once. */
+static void keep_known_languages(const xlm_vocabulary *vocabulary, xlm_model_task *task)
+{
+    GPtrArray *known = g_ptr_array_new();
+    if (xlm_vocabulary_find_language(vocabulary, task->language) < 0)
+        *task->language = '\0';
+    for (char **name = task->languages; name != NULL && *name != NULL; name++)
+        if (xlm_vocabulary_find_language(vocabulary, *name) >= 0 &&
+            !g_ptr_array_find_with_equal_func(known, *name, g_str_equal, NULL))
+            g_ptr_array_add(known, g_strdup(*name));
+    const bool any = known->len > 0;
+    if (any)
+        g_ptr_array_add(known, NULL);
+    g_strfreev(task->languages);
+    task->languages = (char **)g_ptr_array_free(known, !any);
+}
+
 /* Find the head of a task, if ours computes the same; otherwise it is left out, and the log says so. tokenizer: its directory, or
  * file. */
 static void find_task(importer *im, const char *tokenizer)
@@ -189,8 +206,7 @@ static void find_task(importer *im, const char *tokenizer)
                                       xlm_published_pair_form(tokenizer, im->vocabulary).separators, &why);
     if (im->task != NULL) {
         im->head = head;
-        if (xlm_vocabulary_find_language(im->vocabulary, im->task->language) < 0)
-            *im->task->language = '\0';
+        keep_known_languages(im->vocabulary, im->task);
         if (!head->bias && find_ending(im, head->out, ".bias") != NULL)
             xlm_log_info("%s: %s.bias is left out: it changes no answer", im->directory, head->out);
     } else {

@@ -97,7 +97,8 @@ void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters
 
 /* ---- config.json ---- */
 
-/* {"language": ..., "length": ..., "options": ...}, of a model that was ours; for answering also "null_threshold" */
+/* {"language": ..., "languages": [...], "length": ..., "options": ...}, of a model that was ours; "languages" only if they are
+ * known; for answering also "null_threshold" */
 static const char OURS[] = "xlm_mpi_task";
 static const char THRESHOLD[] = "null_threshold"; /* a number; "inf" or "-inf", which JSON has no numbers for */
 
@@ -166,6 +167,21 @@ static char *own_text(const json_t *json, const char *key)
     return g_strdup(json_string_value(json_object_get(json_object_get(json, OURS), key)));
 }
 
+/* The texts of the array "languages". g_strfreev. NULL: there are none. */
+static char **own_languages(const json_t *json)
+{
+    const json_t *names = json_object_get(json_object_get(json, OURS), "languages"), *name;
+    GPtrArray *texts = g_ptr_array_new();
+    size_t i;
+    json_array_foreach (names, i, name)
+        if (json_is_string(name))
+            g_ptr_array_add(texts, g_strdup(json_string_value(name)));
+    const bool any = texts->len > 0;
+    if (any)
+        g_ptr_array_add(texts, NULL);
+    return (char **)g_ptr_array_free(texts, !any);
+}
+
 xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes,
                                    int64_t length, int separators, GError **error)
 {
@@ -175,12 +191,21 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
     task->length = json_is_integer(own) ? CLAMP(json_integer_value(own), 3, length) : length;
     if ((task->language = own_text(json, "language")) == NULL)
         task->language = g_strdup("");
+    task->languages = own_languages(json);
     if ((task->options = own_text(json, "options")) == NULL)
         task->options = usual_options(head, json, separators);
     if (check_head(head, json, path, error) && read_labels(head, json, path, classes, task, error))
         return task;
     xlm_model_task_free(task);
     return NULL;
+}
+
+static json_t *array_of(char *const *texts)
+{
+    json_t *array = json_array();
+    for (; *texts != NULL; texts++)
+        json_array_append_new(array, json_string(*texts));
+    return array;
 }
 
 void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, json_t *json)
@@ -208,6 +233,8 @@ void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, 
     }
     json_object_set_new(json, OURS, json_pack("{s:s, s:I, s:s}", "language", task->language, "length", (json_int_t)task->length,
                                               "options", task->options));
+    if (task->languages != NULL)
+        json_object_set_new(json_object_get(json, OURS), "languages", array_of(task->languages));
 }
 
 bool xlm_task_head_is_ours(const json_t *json) { return json_object_get(json, OURS) != NULL; }

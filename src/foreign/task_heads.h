@@ -40,8 +40,8 @@ void xlm_task_head_declare(const xlm_task_head *head, xlm_parameters *parameters
                            const xlm_model_config *config);
 
 /* What config.json says about the task: the names of classes in their order, or LABEL_0, LABEL_1, ... if it has none. classes:
- * rows of the tensor; length: positions of the model; separators: of the tokenizer between two texts. NULL with EX_DATAERR: a head
- * that computes something else, or wrong labels. xlm_model_task_free. */
+ * rows of the tensor; length: positions of the model; separators: of the tokenizer between two texts. Languages are not checked.
+ * NULL with EX_DATAERR: a head that computes something else, or wrong labels. xlm_model_task_free. */
 xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json, const char *path, int64_t classes,
                                    int64_t length, int separators, GError **error);
 /* The other way. */

@@ -196,7 +196,8 @@ task() {
     for part in $(h5ls "$name.run/latest/objectives/$2" | awk '/weight|bias/ { print $1 }'); do
         parts+=("/objectives/$2/$part")
     done
-    same_objects "$name.run/latest" "$name.back.h5" /model /vocabulary /languages /task/labels "${parts[@]}" >diff.log 2>&1 ||
+    same_objects "$name.run/latest" "$name.back.h5" /model /vocabulary /languages /task/labels /task/languages "${parts[@]}" \
+        >diff.log 2>&1 ||
         fail "$name: $(head -n 3 diff.log)"
     settings_of "$name.run/latest" >settings
     grep -q '(0): ' settings && cmp settings <(settings_of "$name.back.h5") || fail "$name: other settings: $(cat settings)"
@@ -218,6 +219,25 @@ task bert answering answers.json BertForQuestionAnswering
 task roberta answering answers.json XLMRobertaForQuestionAnswering
 task albert answering answers.json AlbertForQuestionAnswering
 task xlm answering answers.json XLMForQuestionAnsweringSimple
+# Of several languages of training, the gaps of the others are to that one of them which is tested; what comes back has them all.
+printf '%s\n' '[tune]' 'model = roberta.h5' 'length = 48' 'train = en:tags.tsv,xx:tags.tsv' 'dev = en:tags.tsv' \
+    'output = two.run' 'epochs = 1' '[task tagging]' >two.conf
+logged two.tune ranks 1 xlm_tune two.conf
+logged two.export xlm_convert two.run/latest -o two
+logged two.import xlm_convert two -o two.back.h5
+same_objects two.run/latest two.back.h5 /task/languages >diff.log 2>&1 || fail "two languages: $(head -n 3 diff.log)"
+[ "$(strings /task/languages two.back.h5 | paste -s -d ' ')" = 'en xx' ] || fail "two languages: $(h5dump -g /task two.back.h5)"
+for model in two.run/latest two.back.h5; do
+    logged eval.log xlm_eval $model --test xx:tags.tsv --test en:tags.tsv --csv "${model%%/*}.csv"
+done
+grep -q '^xx,gap,' two.run.csv && cmp two.run.csv two.back.h5.csv || fail "gaps: $(cat two.run.csv two.back.h5.csv)"
+# Those that the vocabulary has, each once, are taken; what is no name is none.
+sed -i '/"languages": \[/,/\]/c\    "languages": ["yy", "xx", 7, "xx"]' two/config.json
+logged two.import xlm_convert two -o some.h5
+[ "$(strings /task/languages some.h5)" = xx ] || fail "one language of two is known: $(h5dump -g /task some.h5)"
+sed -i 's/"languages": .*/"languages": {"xx": 1}/' two/config.json
+logged two.import xlm_convert two -o some.h5
+! h5ls some.h5/task | grep -q languages || fail "no languages: $(h5dump -g /task some.h5)"
 # ModernBERT's heads, with and without biases, of the first token and of the mean of all.
 task modernbert tagging tags.tsv ModernBertForTokenClassification 'head = dense_norm'
 task modernbert answering answers.json ModernBertForQuestionAnswering 'head = dense_norm'

@@ -27,6 +27,7 @@ typedef struct xlm_foreign_config {
     bool mapping;            /* embeddings are projected even where embedding_size = hidden_size */
     int64_t pad;             /* id of the padding token, or -1 */
     char **languages;        /* names by id, then NULL; NULL if config.json names none */
+    char *pair_form, *translations; /* of a model that was ours: as in xlm_loaded_model (model/model_file.h) */
 } xlm_foreign_config;
 void xlm_foreign_config_clear(xlm_foreign_config *config);
 

@@ -5,6 +5,7 @@
 #include "foreign/architecture.h"
 #include "nn/layer.h"
 #include "options/options.h"
+#include "subwords/vocabulary.h"
 
 /* A line each. A model is written in the first architecture that can hold it. */
 #define ARCHITECTURES(architecture) \
@@ -150,6 +151,48 @@ static bool read_number(const json_t *json, const char *path, const xlm_config_n
     return found == NULL || json_is_number(found) || xlm_config_refuse(path, number->theirs, error, "is not a number");
 }
 
+/* ---- how a model that was ours has read pairs of sentences ---- */
+
+/* {"form": "xlm", "translations": "en-de,de-en"}, each only if it is known */
+static const char PAIRS[] = "xlm_mpi_pairs", FORM[] = "form", TRANSLATIONS[] = "translations";
+
+/* "en-de,de-en"; empty: it translates nothing. */
+static bool are_translations(const char *text)
+{
+    g_auto(GStrv) names = g_strsplit(text, ",", -1);
+    bool good = true;
+    for (char **name = names; *name != NULL && good; name++) {
+        g_auto(GStrv) pair = g_strsplit(*name, "-", -1);
+        good = g_strv_length(pair) == 2 && xlm_is_language_name(pair[0]) && xlm_is_language_name(pair[1]);
+    }
+    return good;
+}
+
+static bool read_pairs(const json_t *json, const char *path, xlm_foreign_config *config, GError **error)
+{
+    const json_t *pairs = json_object_get(json, PAIRS), *form = json_object_get(pairs, FORM);
+    const json_t *translations = json_object_get(pairs, TRANSLATIONS);
+    config->pair_form = g_strdup(json_string_value(form));
+    config->translations = g_strdup(json_string_value(translations));
+    if (pairs != NULL && !json_is_object(pairs))
+        return xlm_config_refuse(path, PAIRS, error, "is not an object");
+    if (form != NULL && g_strcmp0(config->pair_form, "bert") != 0 && g_strcmp0(config->pair_form, "xlm") != 0)
+        return xlm_config_refuse(path, FORM, error, "is neither \"bert\" nor \"xlm\"");
+    return translations == NULL || (config->translations != NULL && are_translations(config->translations)) ||
+           xlm_config_refuse(path, TRANSLATIONS, error, "is no list of pairs of languages such as \"en-de,de-en\"");
+}
+
+static void write_pairs(json_t *json, const xlm_foreign_config *config)
+{
+    json_auto_t *pairs = json_object();
+    if (config->pair_form != NULL)
+        json_object_set_new(pairs, FORM, json_string(config->pair_form));
+    if (config->translations != NULL)
+        json_object_set_new(pairs, TRANSLATIONS, json_string(config->translations));
+    if (json_object_size(pairs) > 0)
+        json_object_set(json, PAIRS, pairs);
+}
+
 /* ---- the whole of config.json ---- */
 
 /* Configurations of old models name their classes alone: "architectures": ["BertForMaskedLM"]. */
@@ -195,7 +238,7 @@ static bool read_config(const json_t *json, const char *path, xlm_foreign_config
     config->model.position_offset = 0;
     if (config->model.embedding_size == 0)
         config->model.embedding_size = config->model.hidden_size;
-    return a->read(json, config, path, error);
+    return a->read(json, config, path, error) && read_pairs(json, path, config, error);
 }
 
 bool xlm_foreign_config_parse(const char *path, const char *bytes, size_t size, xlm_foreign_config *config, GError **error)
@@ -214,6 +257,8 @@ void xlm_foreign_config_clear(xlm_foreign_config *config)
 {
     g_strfreev(config->languages);
     config->languages = NULL;
+    g_clear_pointer(&config->pair_form, g_free);
+    g_clear_pointer(&config->translations, g_free);
 }
 
 json_t *xlm_foreign_config_print(xlm_foreign_config *config)
@@ -228,5 +273,6 @@ json_t *xlm_foreign_config_print(xlm_foreign_config *config)
     }
     a->write(json, config);
     json_object_set_new(json, "tie_word_embeddings", json_true());
+    write_pairs(json, config);
     return json;
 }

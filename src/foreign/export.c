@@ -360,6 +360,8 @@ static bool open_model(exporter *ex, GError **error)
         return false;
     }
     ex->config.languages = g_strdupv((char **)xlm_vocabulary_language_names(v));
+    ex->config.pair_form = g_strdup(ex->loaded->pair_form);
+    ex->config.translations = g_strdup(ex->loaded->translations);
     if (!xlm_foreign_vocabulary_complete(v, &ex->larger, error)) {
         g_prefix_error(error, "%s: ", ex->path);
         return false;

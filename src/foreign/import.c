@@ -11,6 +11,7 @@
 #include "foreign/task_heads.h"
 #include "model/model_attributes.h"
 #include "model/model_file.h"
+#include "model/model_pair_form.h"
 #include "subwords/published.h"
 #include "text/fields.h"
 
@@ -502,10 +503,29 @@ static bool write_parameter(const importer *im, xlm_store *store, int index, con
     return good;
 }
 
-/* Tokenizers with a segmenter for each side (Marian) say what their models translate; NULL: the others do not. g_free. */
-static char *translations_of(const xlm_vocabulary *vocabulary)
+/* Of the pairs that config.json names, those of languages that the vocabulary has; NULL: it names pairs, but none of these.
+ * g_free. */
+static char *known_translations(const char *translations, const xlm_vocabulary *vocabulary)
+{
+    g_auto(GStrv) names = g_strsplit(translations, ",", -1);
+    g_autoptr(GString) known = g_string_new(NULL);
+    for (char **name = names; *name != NULL; name++) {
+        g_auto(GStrv) pair = g_strsplit(*name, "-", 2);
+        if (xlm_vocabulary_find_language(vocabulary, pair[0]) >= 0 && xlm_vocabulary_find_language(vocabulary, pair[1]) >= 0)
+            g_string_append_printf(known, "%s%s", known->len > 0 ? "," : "", *name);
+    }
+    return known->len > 0 || names[0] == NULL ? g_strdup(known->str) : NULL;
+}
+
+/* Models that were ours say what they translate, and tokenizers with a segmenter for each side (Marian); NULL: the others do not.
+ * g_free. */
+static char *translations_of(const importer *im)
 {
     int target;
+    const xlm_vocabulary *vocabulary = im->vocabulary;
+    char *own = im->config.translations != NULL ? known_translations(im->config.translations, vocabulary) : NULL;
+    if (own != NULL)
+        return own;
     const char *const *names = xlm_vocabulary_language_names(vocabulary);
     return xlm_vocabulary_second_segmenter(vocabulary, &target) != NULL && xlm_vocabulary_languages(vocabulary) == 2
                ? g_strdup_printf("%s-%s", names[1 - target], names[target]) : NULL;
@@ -529,9 +549,10 @@ static bool write_content(const importer *im, xlm_store *store, GError **error)
     if (xlm_task_head_is_of_answers(im->head))
         good = good && xlm_store_write_array(store, "/objectives/answering", "null_threshold", XLM_F64, 1, &im->null_threshold,
                                              error);
-    g_autofree char *translations = translations_of(im->vocabulary);
+    g_autofree char *translations = translations_of(im);
     return good && xlm_model_file_write_task(store, im->task, error) &&
            xlm_model_file_write_translations(store, translations, error) &&
+           xlm_model_pair_form_write(store, im->config.pair_form, error) &&
            xlm_vocabulary_save(im->vocabulary, store, "/vocabulary", 0, error);
 }
 

@@ -22,6 +22,10 @@ whole() {
     logged "$1.import" xlm_convert "$1" -o "$1.back.h5"
     same_objects "$1.h5" "$1.back.h5" /model /vocabulary /languages >diff.log 2>&1 ||
         fail "$1, there and back: $(head -n 3 diff.log)"
+    for part in /job/pair_form /job/translations; do
+        [ -n "$(attribute $part "$1.h5")" ] && [ "$(attribute $part "$1.h5")" = "$(attribute $part "$1.back.h5")" ] ||
+            fail "$1, there and back: $part is $(attribute $part "$1.back.h5")"
+    done
     logged "$1.again" xlm_convert "$1.back.h5" -o "$1.twice"
     cmp "$1/model.safetensors" "$1.twice/model.safetensors" && cmp "$1/config.json" "$1.twice/config.json" ||
         fail "$1: the second directory is another"
@@ -108,6 +112,14 @@ has transformer.lang_embeddings.weight xlm 2,16
 has transformer.layer_norm2.1.weight xlm 16
 has pred_layer.proj.bias xlm "$R"
 grep -q '"lang2id": {' xlm/config.json || fail "xlm: no names of languages"
+# Of pairs that a configuration says are translated, those of the model's languages are taken.
+cp -r xlm pairs
+sed -i 's/"translations": ""/"translations": "xx-en,en-yy"/' pairs/config.json
+logged pairs.import xlm_convert pairs -o pairs.h5
+[ "$(attribute /job/translations pairs.h5)" = '"xx-en"' ] || fail "translations: $(attribute /job/translations pairs.h5)"
+sed -i 's/"xx-en,en-yy"/"en-yy"/' pairs/config.json
+logged pairs.import xlm_convert pairs -o pairs.h5
+h5dump -a /job/translations pairs.h5 >pairs.dump 2>&1 && fail "translations of other languages: $(cat pairs.dump)"
 model albert model.position_offset=0 model.language_embeddings=false model.embedding_size=8 model.share_layers=true \
     model.activation=gelu_tanh
 whole albert albert

@@ -66,7 +66,14 @@ model() {
     grep -q "\"forced_eos_token_id\":$eos[,}]" settings && grep -q "\"bad_words_ids\":\[\[$pad\]\]" settings ||
         fail "$kind: how it ends: $(cat settings)"
     logged import.log xlm_convert "$kind.there" -o "$kind.own.h5"
+    for part in /job/pair_form /job/translations; do # both directions, whatever the tokenizer says
+        [ "$(attribute $part "$kind-run-1/latest")" = "$(attribute $part "$kind.own.h5")" ] ||
+            fail "$kind: $part is $(attribute $part "$kind.own.h5")"
+    done
+    [ "$(attribute /job/translations "$kind.own.h5")" = "\"$en-$xx,$xx-$en\"" ] || fail "$kind: one direction"
+    # As published.
     rm "$kind.there/xlm_vocabulary.h5"
+    sed -i 's/"xlm_mpi_pairs"/"other"/' "$kind.there/config.json"
     logged import.log xlm_convert "$kind.there" -o "$kind.back.h5"
     for part in /model /vocabulary/words; do
         same_objects "$kind-run-1/latest" "$kind.own.h5" $part >diff.log 2>&1 || fail "$kind: $part: $(head -3 diff.log)"

@@ -27,6 +27,8 @@ static void read_again(xlm_foreign_config *config)
     }
     fuzz_require(again.model.vocabulary == config->model.vocabulary && again.model.languages == config->model.languages,
                  "what was printed has the same rows");
+    fuzz_require(g_strcmp0(again.pair_form, config->pair_form) == 0 &&
+                     g_strcmp0(again.translations, config->translations) == 0, "what was printed has read the same pairs");
     free(text);
     json_decref(json);
     xlm_foreign_config_clear(&again);

@@ -91,6 +91,16 @@ $measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tai
 in_german "$measure" out/latest --dictionary dict.h5 --csv german.csv >german.log 2>&1 || fail "$(tail -n 3 german.log)"
 cmp <(grep '^out/latest' log2) <(grep '^out/latest' german.log) || fail "with a decimal comma: $(cat german.log)"
 [ "$(grep -c '^left out: ' log2)" -eq 5 ] && [ "$(grep -c dictionary_shuffled all.csv)" -eq 9 ] || fail "one part: $(cat log2)"
+# A run goes on while it is measured: all parts are of the checkpoint that `latest` was at first, as the column step says.
+mkdir moving
+cp -L out/latest moving/checkpoint-00000040.h5
+cp -L other/latest moving/checkpoint-00000002.h5
+ln -s checkpoint-00000040.h5 moving/latest
+printf '%s\n' "$XLM_LAUNCH \"\$@\"" 'code=$?' 'ln -sf checkpoint-00000002.h5 moving/latest' 'exit $code' >moving/launch
+XLM_LAUNCH='sh moving/launch' $measure moving/latest --gold gold.en,gold.xx,gold.links --dictionary dict.h5 --csv moving.csv \
+    >log3 2>&1 || fail "$(tail -n 3 log3)"
+[ "$(readlink moving/latest)" = checkpoint-00000002.h5 ] && grep -q '^moving/latest,40,aer,' moving.csv &&
+    cmp <(sed -n 's/^moving\(.*,dictionary_\)/out\1/p' moving.csv) <(sed 1d german.csv) || fail "two checkpoints: $(cat moving.csv)"
 if [ "$XLM_SOURCE" = "$XLM_BUILD" ]; then
     env -u XLM_PLUGIN_PATH -u LD_LIBRARY_PATH PATH="${PATH##*"$XLM_BUILD:"}" "$measure" out/latest --dictionary dict.h5 --csv other.csv >log2 2>&1 ||
         fail "without PATH: $(tail -n 3 log2)"

@@ -11,6 +11,7 @@
 typedef struct declared {
     char *path, *option; /* option NULL: the file was opened without having been declared */
     int role;            /* xlm_file_role, by or */
+    char *target;        /* of a link to a file that is only read: what it led to when it was declared; NULL: it is another file */
 } declared;
 
 static GArray *all;
@@ -46,7 +47,7 @@ static void keep(const declared *d)
 {
     if (all == NULL)
         all = g_array_new(FALSE, FALSE, sizeof(declared));
-    const declared kept = {g_strdup(d->path), g_strdup(d->option), d->role};
+    const declared kept = {g_strdup(d->path), g_strdup(d->option), d->role, d->target};
     g_array_append_val(all, kept);
 }
 
@@ -89,11 +90,30 @@ static bool is_own(const char *path)
 bool xlm_files_declare(const char *path, const char *option, int role, GError **error)
 {
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&mutex);
-    const declared d = {(char *)path, (char *)option, role};
+    const declared d = {(char *)path, (char *)option, role, role == XLM_FILE_READ ? xlm_path_target(path) : NULL};
     const declared *other = find_other(&d);
     const bool good = other == NULL || refuse(&d, other, error);
     keep(&d);
     return good;
+}
+
+char *xlm_files_target(const char *path)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&mutex);
+    for (guint i = 0; all != NULL && i < all->len; i++) {
+        const declared *d = &g_array_index(all, declared, i);
+        if (d->target != NULL && strcmp(d->path, path) == 0)
+            return g_strdup(d->target);
+    }
+    return g_strdup(path);
+}
+
+void xlm_files_share_targets(void (*share)(const void *with, char **target), const void *with)
+{
+    g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&mutex);
+    for (guint i = 0; all != NULL && i < all->len; i++)
+        if (g_array_index(all, declared, i).option != NULL)
+            share(with, &g_array_index(all, declared, i).target);
 }
 
 /* Can it be read twice? False for pipes and devices, except an open pipe if open_pipe; true if there is no such file, which
@@ -117,7 +137,7 @@ static bool check_input(const char *path, bool open_pipe, GError **error)
     if (!guards)
         return true;
     g_autoptr(GMutexLocker) locker G_GNUC_UNUSED = g_mutex_locker_new(&mutex);
-    const declared d = {(char *)path, NULL, XLM_FILE_READ};
+    const declared d = {(char *)path, NULL, XLM_FILE_READ, NULL};
     const declared *other = find_other(&d);
     /* A file that is already known as read was compared before. */
     const bool good = other == NULL || (role_of(&d) & XLM_FILE_READ) || refuse(&d, other, error);
@@ -176,7 +196,7 @@ bool xlm_files_check_output(const char *path, bool hdf5, GError **error)
     if (!xlm_path_check_output(path, error))
         return false;
     g_mutex_lock(&mutex);
-    const declared d = {(char *)path, NULL, XLM_FILE_WRITTEN}, *other = guards ? find_read(&d) : NULL;
+    const declared d = {(char *)path, NULL, XLM_FILE_WRITTEN, NULL}, *other = guards ? find_read(&d) : NULL;
     const bool good = other == NULL || refuse(&d, other, error);
     g_mutex_unlock(&mutex);
     if (good && !hdf5 && xlm_files_is_hdf5(path))

@@ -3,7 +3,11 @@
  * The options of a program say which files it reads and which it writes (program/program.h); these are declared here before any
  * file is opened. Files that are named elsewhere, in a job file or a directory, are compared when they are opened: every function
  * that opens a file for reading calls xlm_files_check_input, and every function that creates a file calls xlm_files_check_output.
- * Two paths are the same file if they lead to the same device and inode, through whatever links. Any thread may check. */
+ * Two paths are the same file if they lead to the same device and inode, through whatever links. Any thread may check.
+ *
+ * While a run goes on, its links `latest` and `best` lead to other files. A program reads a file more than once, and on each rank,
+ * and what it makes is to be of one checkpoint: a link that an option or an argument names is followed once, when it is declared,
+ * and files are opened by what it led to then. Messages and tables have the name that was given. */
 #ifndef XLM_FILES_FILES_H
 #define XLM_FILES_FILES_H
 
@@ -26,6 +30,12 @@ void xlm_files_own(const char *directory);
 /* Declare a file. path: an option's value; option: its name for messages ("--csv"); both are copied. role: xlm_file_role, by or.
  * EX_USAGE when a file would be both input and output, or two outputs are the same file. */
 bool xlm_files_declare(const char *path, const char *option, int role, GError **error);
+
+/* What a declared link led to then, if it is a file that is only read; any other path itself. For what opens files. g_free. */
+char *xlm_files_target(const char *path);
+/* Call share(with, &target) for each declared file, in the order of declaration, so that all ranks take the target of one. target:
+ * NULL if there is none; what share puts in its place is freed by g_free. */
+void xlm_files_share_targets(void (*share)(const void *with, char **target), const void *with);
 
 /* To be called before a file is read. EX_USAGE if the program writes it; EX_NOINPUT if it is a pipe or a device. A file that does
  * not exist is no error here, because opening it reports that. */

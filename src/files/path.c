@@ -16,6 +16,19 @@ bool xlm_path_same_file(const char *a, const char *b)
     return strcmp(whole_a, whole_b) == 0;
 }
 
+char *xlm_path_target(const char *path)
+{
+    enum { MOST_LINKS = 40 }; /* as Linux follows: those in a circle have no end */
+    char *target = NULL, *link;
+    for (int i = 0; i < MOST_LINKS && (link = g_file_read_link(target != NULL ? target : path, NULL)) != NULL; i++) {
+        g_autofree char *directory = g_path_get_dirname(target != NULL ? target : path);
+        g_free(target);
+        target = g_path_is_absolute(link) ? g_strdup(link) : g_build_filename(directory, link, NULL);
+        g_free(link);
+    }
+    return target;
+}
+
 char **xlm_path_list(const char *directory, GError **error)
 {
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();

@@ -8,6 +8,9 @@
 
 /* Do both names lead to the same file? Neither needs to exist. */
 bool xlm_path_same_file(const char *a, const char *b);
+/* What a link leads to now, through further links; NULL: it is no link. Links of its directory stay, as they may be of this node.
+ * g_free. */
+char *xlm_path_target(const char *path);
 /* Can a regular file be created under this name, or replace an older one? EX_CANTCREAT. */
 bool xlm_path_check_output(const char *path, GError **error);
 /* Check that each of outputs[n] can be created and is the same file as none of inputs[m] and no other output. Elements may be

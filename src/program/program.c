@@ -211,12 +211,17 @@ static bool declare_files(const xlm_program *program, const xlm_program_group *g
     return true;
 }
 
+static void share_target(const void *comm, char **target) { xlm_comm_broadcast_text(comm, target); }
+
 bool xlm_program_open(const char *name, xlm_comm *comm, int *argc, char ***argv, GError **error)
 {
     xlm_comm_open(comm, name, argc, argv);
     if (comm->rank == 0 && *error == NULL)
         xlm_files_check_declared(error);
-    return xlm_comm_agree(comm, error);
+    if (!xlm_comm_agree(comm, error))
+        return false;
+    xlm_files_share_targets(share_target, comm);
+    return true;
 }
 
 /* ---- options ---- */

@@ -166,7 +166,8 @@ char *xlm_store_get_text(const xlm_store *store, const char *path, const char *n
 
 char *xlm_store_format(const char *path)
 {
-    g_autoptr(xlm_store) store = xlm_files_check_input(path, NULL) ? store_open(path, path, false, NULL) : NULL;
+    g_autofree char *target = xlm_files_target(path);
+    g_autoptr(xlm_store) store = xlm_files_check_input(path, NULL) ? store_open(target, path, false, NULL) : NULL;
     return store != NULL ? xlm_store_get_text(store, "/", "format", NULL) : NULL;
 }
 

@@ -10,22 +10,24 @@
 #include "files/files.h"
 #include "store/store_file.h"
 
-static bool can_be_read(const char *path, GError **error)
+/* target: what is opened. */
+static bool can_be_read(const char *path, const char *target, GError **error)
 {
     if (!xlm_files_check_input(path, error))
         return false;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = open(target, O_RDONLY | O_CLOEXEC);
     char byte;
     ssize_t got = descriptor >= 0 ? read(descriptor, &byte, 1) : -1;
     int number = got < 0 ? errno : 0;
+    const bool linked = strcmp(path, target) != 0;
     if (descriptor >= 0)
         close(descriptor);
     if (number == 0)
         return got > 0 || xlm_error_set(error, EX_DATAERR, "%s: is empty; make it again", path);
     if (number == EISDIR)
         return xlm_files_refuse_directory(path, error);
-    return xlm_error_set(error, number == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: cannot be opened: %s", path,
-                         g_strerror(number));
+    return xlm_error_set(error, number == EACCES ? EX_NOPERM : EX_NOINPUT, "%s: %s%scannot be opened: %s", path,
+                         linked ? target : "", linked ? ", to which it led at first, " : "", g_strerror(number));
 }
 
 /* The state of the open file, even if another file has its name by now. */
@@ -92,7 +94,8 @@ static bool check_digest(xlm_store *store, bool known, GError **error)
 
 xlm_store *xlm_store_open(const char *path, GError **error)
 {
-    xlm_store *store = can_be_read(path, error) ? store_open(path, path, false, error) : NULL;
+    g_autofree char *target = xlm_files_target(path);
+    xlm_store *store = can_be_read(path, target, error) ? store_open(target, path, false, error) : NULL;
     if (store == NULL)
         return NULL;
     if (check_digest(store, look_at_file(store, &store->opened), error))

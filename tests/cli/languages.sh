@@ -82,6 +82,25 @@ for n in 2 4; do
         --predictions eval-$n.tsv
     for file in csv svg en.tsv xx.tsv; do cmp eval-1.$file eval-$n.$file || fail "$n ranks: $file"; done
 done
+# While a run goes on, all ranks read the checkpoint that rank 0 found, though the second one begins later.
+mkdir moving
+cp tag-1/"$(checkpoint 5)" moving/a.h5
+cp tag-1/"$(checkpoint 25)" moving/b.h5
+ln -s a.h5 moving/best
+phrases text.xx >moving/test.tsv # long enough for both ranks to have some of it
+for name in a b; do
+    logged moving.txt xlm_eval moving/$name.h5 --test xx:moving/test.tsv --csv moving/$name.csv --predictions moving/$name.tsv
+done
+cat >moving/launch <<'LAUNCH'
+[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 1 ] || { sleep 3; ln -sf b.h5 moving/best; }
+exec "$@"
+LAUNCH
+logged moving.txt ranks 2 sh moving/launch xlm_eval moving/best --test xx:moving/test.tsv --csv moving/of.csv --predictions moving/of.tsv
+cmp -s moving/a.csv moving/b.csv && fail "both checkpoints predict the same"
+name=a # on a slow machine, rank 0 may begin later still
+cmp -s moving/a.csv moving/of.csv || name=b
+[ "$(readlink moving/best)" = b.h5 ] || fail "the link did not move"
+for file in csv tsv; do cmp moving/$name.$file moving/of.$file || fail "ranks of two checkpoints: $file"; done
 # The names with languages are compared with the other outputs.
 mkdir clash
 expect 64 'clash/p.xx.tsv: two outputs have this name' \

@@ -15,6 +15,8 @@
 #include <glib/gstdio.h>
 #include <hdf5.h>
 
+#include "files/files.h"
+#include "files/path.h"
 #include "store/store.h"
 
 static char *directory, *path;
@@ -542,6 +544,72 @@ static void files_are_reproducible(void **state)
     g_free(bytes[1]);
 }
 
+static char *text_of(const char *file)
+{
+    GError *error = NULL;
+    xlm_store *store = xlm_store_open(file, &error);
+    if (store == NULL)
+        fail_msg("%s", error->message);
+    assert_string_equal(xlm_store_path(store), file);
+    char *text = xlm_store_get_text(store, "/", "format", NULL);
+    xlm_store_close(store);
+    return text;
+}
+
+static void change_target(const void *with, char **target)
+{
+    g_free(*target);
+    *target = g_strdup(with);
+}
+
+/* A declared link leads to the same file as long as the program runs, as `latest` of a run that goes on; another to what it is. */
+static void a_link_is_followed_once(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"first", "second"};
+    char *files[2], *latest = g_build_filename(directory, "latest", NULL), *other = g_build_filename(directory, "other", NULL);
+    for (int i = 0; i < 2; i++) {
+        files[i] = g_build_filename(directory, names[i], NULL);
+        GError *failure = NULL;
+        xlm_store *store = xlm_store_create(NULL, files[i], &failure);
+        assert_non_null(store);
+        GOOD(xlm_store_set_text(store, "/", "format", names[i], &error));
+        GOOD(xlm_store_commit(store, &error));
+    }
+    assert_int_equal(symlink("first", latest), 0);
+    assert_int_equal(symlink("latest", other), 0); /* a link to a link */
+    GOOD(xlm_files_declare(latest, "--model", XLM_FILE_READ, &error));
+    GOOD(xlm_files_declare(other, "--other", XLM_FILE_READ, &error));
+    g_unlink(latest);
+    assert_int_equal(symlink("second", latest), 0);
+    for (int i = 0; i < 2; i++) {
+        char *text = text_of(i == 0 ? latest : other), *format = xlm_store_format(i == 0 ? latest : other);
+        assert_string_equal(text, "first");
+        assert_string_equal(format, "first");
+        g_free(text);
+        g_free(format);
+    }
+    g_unlink(other);
+    assert_int_equal(symlink(latest, other), 0); /* by its whole path */
+    char *same = xlm_files_target(files[1]), *now = xlm_path_target(other);
+    assert_string_equal(same, files[1]);
+    assert_string_equal(now, files[1]);
+    g_free(same);
+    g_free(now);
+    /* Another rank says which one it is; and that one is gone. */
+    xlm_files_share_targets(change_target, files[1]);
+    char *text = text_of(latest);
+    assert_string_equal(text, "second");
+    g_free(text);
+    xlm_files_share_targets(change_target, files[0]);
+    g_unlink(files[0]);
+    BAD(xlm_store_open(latest, &error) != NULL, EX_NOINPUT, "latest: ", "first, to which it led at first, cannot be opened");
+    for (int i = 0; i < 2; i++)
+        g_free(files[i]);
+    g_free(latest);
+    g_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -560,6 +628,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_limit_on_sizes_is_an_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_storage_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_are_reproducible, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_link_is_followed_once, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

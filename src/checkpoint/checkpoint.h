@@ -3,8 +3,8 @@
  * A checkpoint is a model file (model/model_file.h) and the state of a run. Layout (names of parameters as in nn/model.h):
  *   /                          header_digest (store/store_digest.c, in every file), format = "xlm-mpi checkpoint",
  *                              format_version, program_version, library versions (MPI, HDF5,
- *                              BLIS), step (updates made), corpus_digest, text_digest (of a corpus; not in older files),
- *                              ranks (that wrote it), parameters (their number of elements)
+ *                              BLIS), step (updates made), corpus_digest, text_digest (of the training text; not in older
+ *                              files), ranks (that wrote it), parameters (their number of elements)
  *   /generator                 algorithm = "Philox4x32-10", seed, step: the whole state of the random numbers
  *   /job                       text (the job as it ran: a job file with every key, overrides applied), translations (pairs of
  *                              languages that its objectives translate, "en-de,de-en"; not in older files), pair_form
@@ -95,7 +95,7 @@ typedef struct xlm_run_state {
     int64_t step;
     uint64_t seed;
     uint64_t corpus_digest;
-    uint64_t text_digest; /* 0: not of a corpus */
+    uint64_t text_digest; /* of the training text; 0: not known */
     const xlm_job *job;   /* its objectives read all that they have in a file; NULL: they may leave some out */
     const char *job_text;
     const char *translations;  /* pairs of languages that the job translates (job/translation_pairs.h); NULL: not known */

@@ -80,11 +80,13 @@ static xlm_file_condition check_text(const xlm_store *store, const xlm_run_state
 {
     uint64_t digest;
     const bool said = s->text_digest != 0 && xlm_store_get_digest(store, "/", "text_digest", &digest, NULL);
-    return !said || digest == s->text_digest ? XLM_FILE_GOOD
-                                             : UNFIT(error, "its corpus has other text, or the same files in another order");
+    if (!said || digest == s->text_digest)
+        return XLM_FILE_GOOD;
+    return s->task != NULL ? UNFIT(error, "it was trained on other text, or on the same files in another order")
+                           : UNFIT(error, "its corpus has other text, or the same files in another order");
 }
 
-/* The same subwords, languages, text and seed. */
+/* The same subwords, languages and seed. */
 static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_state *s, GError **error)
 {
     int64_t seed = 0;
@@ -97,7 +99,7 @@ static xlm_file_condition check_origin(const xlm_store *store, const xlm_run_sta
                      G_GINT64_MODIFIER "x)", digest, s->corpus_digest);
     if ((uint64_t)seed != s->seed)
         return UNFIT(error, "its seed is %" G_GINT64_FORMAT ", the job's %" G_GUINT64_FORMAT, seed, s->seed);
-    return check_text(store, s, error);
+    return XLM_FILE_GOOD;
 }
 
 /* Checks that the model computes the same: parameters also fit other models, for example with another number of heads. */
@@ -187,6 +189,8 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
     xlm_file_condition condition = check_origin(store, s, error);
     if (condition == XLM_FILE_GOOD)
         condition = check_task(store, s->task, error);
+    if (condition == XLM_FILE_GOOD)
+        condition = check_text(store, s, error); /* after the labels, which say more about text that has others */
     if (condition == XLM_FILE_GOOD)
         condition = check_model(store, s, error);
     for (int a = 0; a < xlm_checkpoint_arrays(s); a++) {

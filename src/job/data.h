@@ -25,7 +25,7 @@ typedef struct xlm_planned_validation {
 typedef struct xlm_training_data {
     const xlm_vocabulary *vocabulary;
     uint64_t digest;                  /* xlm_corpus_digest_of the vocabulary: checkpoints fit data with the same */
-    uint64_t text_digest;             /* xlm_corpus_text_digest: a run resumes with the same; 0: not text of a corpus */
+    uint64_t text_digest;             /* a run resumes with the same: xlm_corpus_text_digest, xlm_task_sources_digest */
     xlm_stream_input input;           /* of the streams */
     xlm_planned_validation validation;
     const xlm_model_task *task;       /* what checkpoints record about fine-tuning; NULL: nothing */

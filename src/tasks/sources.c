@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "text/lines.h"
+
 bool xlm_task_language(const xlm_vocabulary *vocabulary, const char *name, bool needed, const char *how, int exit_code,
                        int *language, GError **error)
 {
@@ -57,6 +59,30 @@ xlm_task_source *xlm_task_sources_read(const xlm_task_list *list, char *const *i
             return NULL;
         }
     return sources;
+}
+
+/* Add the text of a file, and its end, so that a line cannot go over from one file to the next unnoticed. */
+static bool add_text(const char *path, GChecksum *sum, GError **error)
+{
+    enum { BUFFER = 1 << 16 };
+    g_autofree char *bytes = g_malloc(BUFFER);
+    g_autoptr(xlm_lines) lines = xlm_lines_open(path, error);
+    int64_t n = lines != NULL ? 0 : -1;
+    while (lines != NULL && (n = xlm_lines_bytes(lines, bytes, BUFFER, error)) > 0)
+        g_checksum_update(sum, (const guchar *)bytes, (gssize)n);
+    g_checksum_update(sum, (const guchar *)"", 1);
+    return n == 0;
+}
+
+bool xlm_task_sources_digest(const xlm_task_source *sources, int64_t n, uint64_t *digest, GError **error)
+{
+    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+    for (int64_t i = 0; i < n; i++)
+        if (!add_text(sources[i].path, sum, error))
+            return false;
+    g_autofree char *start = g_strndup(g_checksum_get_string(sum), 16);
+    *digest = MAX(g_ascii_strtoull(start, NULL, 16), 1);
+    return true;
 }
 
 /* ---- sets ---- */

@@ -34,6 +34,10 @@ typedef struct xlm_task_set {
  * of xlm_task_set, which points into them; g_array_unref. It is an error if two sets have the same language. */
 GArray *xlm_task_sets(const xlm_task_list *list, char *const *items, xlm_task_source *sources, int64_t n, GError **error);
 
+/* [out] digest: of the text of sources, in their order: what is in their files once decompressed, whatever these are called;
+ * never 0. Errors of xlm_lines_open and xlm_lines_bytes. */
+bool xlm_task_sources_digest(const xlm_task_source *sources, int64_t n, uint64_t *digest, GError **error);
+
 /* The name of a source's language in tables and files: "none" without one. */
 const char *xlm_task_source_language(const xlm_task_source *source);
 

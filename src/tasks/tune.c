@@ -35,6 +35,7 @@ typedef struct tuning {
     xlm_task_source *training_sources, *development_sources;
     char **languages;         /* of the training files; names are borrowed from the vocabulary. NULL: none in particular */
     xlm_examples *training_examples;
+    uint64_t text_digest;     /* of the training files */
     GArray *development;      /* development, one for each language */
     char **labels;
 } tuning;
@@ -147,15 +148,17 @@ static bool open_training(tuning *t, GError **error)
         return false;
     t->training_examples = make_examples(t, text, true, "train", error);
     t->task->read_free(text);
-    if (t->training_examples != NULL && c->batch % xlm_examples_together(t->training_examples) != 0)
+    if (t->training_examples == NULL || !xlm_task_sources_digest(t->training_sources, n, &t->text_digest, error))
+        return false;
+    if (c->batch % xlm_examples_together(t->training_examples) != 0)
         return xlm_error_set(error, EX_CONFIG, "[tune]: batch = %" G_GINT64_FORMAT ", but examples that are made of one pair "
                              "are in one step, so batch must be a multiple of %" G_GINT64_FORMAT, c->batch,
                              xlm_examples_together(t->training_examples));
-    if (t->training_examples != NULL && t->task->labels != NULL) {
+    if (t->task->labels != NULL) {
         g_autofree char *labels = xlm_names_some(t->labels);
         xlm_log_info("%u labels: %s", g_strv_length(t->labels), labels);
     }
-    return t->training_examples != NULL;
+    return true;
 }
 
 /* The numbers that are predicted for the development text of one language. */
@@ -363,7 +366,8 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     };
     const xlm_training_data data = {
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),
-        .input = xlm_stream_labelled(t->training_examples), .task = &task, .validation = largest_passes(t),
+        .text_digest = t->text_digest, .input = xlm_stream_labelled(t->training_examples), .task = &task,
+        .validation = largest_passes(t),
     };
     g_autofree char *settings = score_settings(t);
     const xlm_validation validation = {
@@ -382,13 +386,15 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     return xlm_run(comm, &job, &data, &all, interrupted, error);
 }
 
-/* A digest of what all ranks must have read: the vocabulary of the model, the labels, and the numbers of examples. */
+/* A digest of what all ranks must have read: the vocabulary of the model, the training text, the labels, and the numbers of
+ * examples. */
 static uint64_t digest_of(const tuning *t)
 {
     uint64_t digest = xlm_corpus_digest_of(t->loaded->vocabulary);
     const int64_t sizes[] = {xlm_parameters_elements(t->loaded->parameters), xlm_examples_count(t->training_examples),
                              xlm_examples_longest(t->training_examples)};
     digest = xlm_digest(sizes, sizeof sizes, digest);
+    digest = xlm_digest(&t->text_digest, sizeof t->text_digest, digest);
     for (char **label = t->labels; label != NULL && *label != NULL; label++)
         digest = xlm_digest(*label, strlen(*label) + 1, digest);
     for (guint i = 0; i < t->development->len; i++) {

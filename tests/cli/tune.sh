@@ -376,6 +376,18 @@ awk -F '\t' 'NF { print $1 "\t" ($2 == "O" ? "O" : "B-X") } !NF' train.tsv >labe
 expect 65 'does not fit the job: its labels are B-NP, I-NP, O; here B-X, O' tune 2 first-4 --set tune.train=labels.tsv \
     --set tune.dev=labels.tsv
 expect 65 'does not fit the job: it is not fine-tuned' tune 2 out
+# Nor one of other text, be it one word under the same name; the same text may be elsewhere, and compressed.
+mkdir elsewhere
+gzip -c train.tsv >elsewhere/same.tsv.gz
+sed '1s/^[^\t]*/garden/' train.tsv >elsewhere/train.tsv
+! cmp -s train.tsv elsewhere/train.tsv || fail 'the other text is the same'
+first=(2 first-4 --set tune.epochs=1 --set tune.evaluate_every=10 --set tune.keep=2)
+logged same.log tune "${first[@]}" --set tune.train=elsewhere/same.tsv.gz
+grep -q 'nothing to do' same.log || fail "the same text elsewhere: $(cat same.log)"
+for epochs in 1 2; do
+    expect 65 'does not fit the job: it was trained on other text' tune "${first[@]}" --set tune.train=elsewhere/train.tsv \
+        --set tune.epochs=$epochs
+done
 expect 65 'does not fit the job' ranks 2 xlm_train job.conf --set train.output=first-4 --set train.steps=200
 
 # A directory instead of a file: the message names what to give.

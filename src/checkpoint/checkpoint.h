@@ -105,6 +105,7 @@ typedef struct xlm_run_state {
     int64_t best; /* `best` points at the checkpoint of this step, and it is not removed; 0: `best` stays as it is */
     const xlm_best_score *members; /* [max_members] members of the mean of checkpoints; they are not removed either */
     int64_t max_members;
+    bool members_best; /* those with the highest scores; false: the last ones */
     xlm_start_record *start; /* the origin of the first parameters; NULL: not needed */
     int saved_states;
     xlm_saved_state *saved_state;

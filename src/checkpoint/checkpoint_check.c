@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "base/pages.h"
 #include "checkpoint/objective_arrays.h"
+#include "job/job_changes.h"
 #include "model/model_attributes.h"
 
 int xlm_checkpoint_arrays(const xlm_run_state *state) { return CHECKPOINT_AVERAGES + state->averages; }
@@ -132,6 +133,20 @@ static xlm_file_condition check_saved_state(const xlm_store *store, const xlm_sa
     return XLM_FILE_GOOD;
 }
 
+/* The members of the mean of checkpoints so far are those that the same rule chose, which the text of the job has. */
+static xlm_file_condition check_members_of(const xlm_store *store, const xlm_run_state *s, GError **error)
+{
+    g_autofree char *there = s->max_members > 0 ? xlm_store_get_text(store, "/job", "text", NULL) : NULL;
+    const char *const text[] = {there, s->job_text};
+    g_autoptr(GPtrArray) differences = there != NULL ? xlm_job_differences(text, 2) : NULL;
+    for (guint i = 0; differences != NULL && i < differences->len; i++) {
+        const xlm_job_difference *d = differences->pdata[i];
+        if (g_strcmp0(d->key, "average_of") == 0)
+            return UNFIT(error, "its average_of is %s, the job's %s", d->value[0], d->value[1]);
+    }
+    return XLM_FILE_GOOD;
+}
+
 /* Is `path` a parameter or a state of the run or, if it ends in a slash, a group with one? */
 static bool run_has(const xlm_run_state *s, const char *path)
 {
@@ -204,6 +219,8 @@ static xlm_file_condition check_fit(const xlm_store *store, const xlm_run_state 
     }
     for (int k = 0; k < s->saved_states && condition == XLM_FILE_GOOD; k++)
         condition = check_saved_state(store, &s->saved_state[k], error);
+    if (condition == XLM_FILE_GOOD)
+        condition = check_members_of(store, s, error);
     return condition == XLM_FILE_GOOD ? check_objectives(store, s, error) : condition;
 }
 

@@ -38,6 +38,8 @@ uint64_t xlm_rank_files_fingerprint(const xlm_run_state *state)
         const xlm_saved_state *saved = &state->saved_state[k];
         g_string_append_printf(text, "%s %d %" G_GINT64_FORMAT "\n", saved->path, (int)saved->type, saved->n);
     }
+    if (state->members_best)
+        g_string_append(text, "average_of best\n");
     for (int a = 0; a < state->averages; a++)
         g_string_append_printf(text, "average %s\n", state->average[a].objective);
     for (char **label = state->task != NULL ? state->task->labels : NULL; label != NULL && *label != NULL; label++)

@@ -61,6 +61,7 @@ static xlm_run_state state_of(run *r)
     state.best = (int64_t)r->progress.best.step;
     state.members = r->members;
     state.max_members = max_members(r);
+    state.members_best = max_members(r) > 0 && r->options->validation->average_best;
     state.start = &r->start;
     state.saved_states = (int)r->saved_states->len;
     state.saved_state = (xlm_saved_state *)r->saved_states->data;

@@ -114,6 +114,7 @@ logged eval.log ranks 2 xlm_eval all-1/average.h5 --test dev.tsv --csv average.c
 is_near "$(awk -F, '$2 == "accuracy" { print $8 }' average.csv)" "$(dev all-1 accuracy dev_average | cut -d' ' -f2)" ||
     fail "accuracy of the mean: $(grep accuracy average.csv), in training $(dev all-1 accuracy dev_average)"
 tuned last 1 --set tune.average=2
+cp -r last two
 (cd last && ls checkpoint-*) | cmp - <(for step in 16 20; do checkpoint $step; echo; done) || fail "the last two: $(ls last)"
 # It is there again when it was lost; with more epochs it is another one.
 before=$(digest last/average.h5)
@@ -146,6 +147,15 @@ for n in 1 2; do
 done
 expect 65 'does not fit the job: it has no /task/averaged' ranks 1 xlm_tune tune.conf --set tune.output=embeddings \
     --set tune.average=2
+# The members so far were chosen by average_of: another one is refused, in a run that has ended too, and is nothing without a mean.
+for epochs in 2 3; do
+    expect 65 "does not fit the job: its average_of is last, the job's best" ranks 1 xlm_tune tune.conf --set tune.output=two \
+        --set tune.average=2 --set tune.average_of=best --set tune.epochs=$epochs
+done
+expect 65 "does not fit the job: its average_of is best, the job's last" ranks 2 xlm_tune tune.conf --set tune.output=from-1 \
+    "${settings[@]}" --set tune.average_of=last
+tuned embeddings 1 --set tune.freeze=embeddings --set tune.epochs=1 --set tune.average_of=best
+grep -q 'nothing to do' embeddings.log || fail "average_of without average: $(cat embeddings.log)"
 # Another head is refused, whether it has fewer parameters or more, and what is there stays as it was.
 tuned dense 1 --set tune.epochs=1 --set "task tagging.head=dense"
 ls -l dense >before.txt

@@ -12,6 +12,7 @@
 #include "files/new_file.h"
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
+#include "store/store.h"
 
 /* A link cannot be replaced in place, but a new one can take its name. */
 static bool set_link(const char *directory, const char *name, int64_t step, GError **error)
@@ -166,6 +167,15 @@ static bool has_rows(const char *directory)
     return head != NULL && head[1] != '\0';
 }
 
+/* The step that the mean of checkpoints was made at; -1: there is none that can be read. */
+static int64_t mean_step(const char *directory)
+{
+    g_autofree char *path = g_build_filename(directory, XLM_CHECKPOINT_MEAN, NULL);
+    g_autoptr(xlm_store) mean = g_file_test(path, G_FILE_TEST_EXISTS) ? xlm_store_open(path, NULL) : NULL;
+    int64_t step;
+    return mean != NULL && xlm_store_get_int(mean, "/", "step", &step, NULL) ? step : -1;
+}
+
 static int set_aside(const char *directory, int64_t after, GError **error)
 {
     g_autoptr(GArray) steps = xlm_checkpoint_steps(directory, error);
@@ -184,12 +194,16 @@ static int set_aside(const char *directory, int64_t after, GError **error)
         moved += good;
     }
     const bool rows = good && moved == 0 && after < 0 && has_rows(directory);
-    if (rows)
+    /* A mean of later checkpoints is of the course that is abandoned. The new one may come to the same step. */
+    const bool mean = good && after >= 0 && (after > 0 || moved > 0) && mean_step(directory) > after;
+    if ((rows || mean) && into == NULL)
         good = (into = make_previous(directory, error)) != NULL;
     if (good && (moved > 0 || rows) && after < 0)
         good = move(directory, "latest", into, error) && move(directory, "best", into, error) &&
                move(directory, XLM_CHECKPOINT_MEAN, into, error) &&
                move(directory, "metrics.csv", into, error) && (record == NULL || move(directory, record, into, error));
+    if (good && mean && (good = move(directory, XLM_CHECKPOINT_MEAN, into, error)))
+        xlm_log_info("%s: " XLM_CHECKPOINT_MEAN " of later checkpoints moved aside into %s", directory, into);
     if (good && rows)
         xlm_log_info("%s: metrics.csv of an earlier run moved aside into %s", directory, into);
     if (good && after >= 0)

@@ -145,6 +145,15 @@ for n in 1 2; do
     grep -q 'resumed from .* at step 12' "from-$n.log" || fail "$(cat "from-$n.log")"
     same all-1 "from-$n"
 done
+# The mean of a course that is abandoned goes aside with its checkpoints, and stays if it is of earlier ones.
+cp -r whole back
+back=(--resume "back/$(checkpoint 12)" "${settings[@]}" --set tune.keep=9 --set tune.weight_decay=0.3)
+tuned back 1 "${back[@]}"
+[ "$(digest back/previous-1/average.h5)" = "$(digest whole/average.h5)" ] && [ -e "back/previous-1/$(checkpoint 20)" ] &&
+    [ "$(digest back/average.h5)" != "$(digest whole/average.h5)" ] || fail "the mean of later checkpoints stays: $(ls -R back)"
+tuned back 1 "${back[@]:2}" --resume "back/$(checkpoint 20)"
+grep -q "nothing to do" back.log && [ -e back/average.h5 ] && [ ! -e back/previous-2 ] ||
+    fail "something went aside: $(ls -R back)"
 expect 65 'does not fit the job: it has no /task/averaged' ranks 1 xlm_tune tune.conf --set tune.output=embeddings \
     --set tune.average=2
 # The members so far were chosen by average_of: another one is refused, in a run that has ended too, and is nothing without a mean.

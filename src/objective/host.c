@@ -129,6 +129,16 @@ bool xlm_host_views_corruption(const xlm_host *host, int k)
     return views;
 }
 
+bool xlm_host_views_predicted(const xlm_host *host, int k)
+{
+    bool alone = host->objective[k].views->len > 0;
+    for (guint i = 0; i < host->objective[k].views->len; i++) {
+        const xlm_view_rows rows = g_array_index(host->objective[k].views, xlm_view, i).rows;
+        alone &= rows == XLM_ROWS_PREDICTED || rows == XLM_ROWS_NEAR || rows == XLM_ROWS_LINKED;
+    }
+    return alone;
+}
+
 xlm_loss *xlm_host_loss(xlm_host *host, int k) { return &host->objective[k].loss; }
 int xlm_host_means(const xlm_host *host) { return host->means; }
 int xlm_host_metrics(const xlm_host *host) { return host->metrics; }

@@ -49,6 +49,8 @@ bool xlm_host_uses_decoder(const xlm_host *host);
 const char *xlm_host_pair_form(const xlm_host *host);
 /* Does objective k view what noise and masking make of its stream, the corrupted text or rows that they choose? */
 bool xlm_host_views_corruption(const xlm_host *host, int k);
+/* Does it view only predicted rows, and rows near or linked to them, so that it has no terms where nothing is predicted? */
+bool xlm_host_views_predicted(const xlm_host *host, int k);
 /* The objective as the functions of its class get it. */
 xlm_loss *xlm_host_loss(xlm_host *host, int k);
 /* Number of means of all objectives together. Mean k is the first mean of objective k; the others (xlm_declare_mean) follow,

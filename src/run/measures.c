@@ -107,6 +107,13 @@ static bool is_evaluated(const xlm_run_size *size, int k)
     return stream >= 0 && size->streams->held_out[stream] != NULL;
 }
 
+/* Is nothing predicted for objective k in held-out text, which has the last share of `mask`? Then it never has a term there. */
+static bool is_unmasked(const xlm_run_size *size, int k)
+{
+    return is_evaluated(size, k) && xlm_host_views_predicted(size->host, k) &&
+           xlm_stream_predicted_share(size->streams->held_out[size->job->objective[k].stream]) <= 0;
+}
+
 /* Can objective k have perplexity and accuracy of the tokens that its stream's masking chooses? One that reports an accuracy of its
  * own has none of these. */
 static bool may_have_scores(const xlm_host *host, int k)
@@ -145,14 +152,24 @@ static bool refuse(const char *name, const xlm_run_size *size, GError **error)
                          "language, followed by / and %s", name, list, languages);
 }
 
+static bool refuse_unmasked(const char *name, const xlm_job_objective *objective, GError **error)
+{
+    return xlm_error_set(error, EX_CONFIG, "[evaluate]: choose_by = %s: nothing is predicted in held-out text, which has the last "
+                         "share of mask of [stream %s], 0; let mask end with another one, or choose by a measure of another "
+                         "objective", name, objective->stream_name);
+}
+
 /* The sum of losses is the same sum at all steps. */
 static bool check_total(const xlm_run_size *size, GError **error)
 {
     const xlm_job *job = size->job;
+    const xlm_job_objective *unmasked = NULL;
     int evaluated = 0;
     for (int k = 0; k < job->objectives; k++) {
         const xlm_job_objective *o = &job->objective[k];
-        if (!is_evaluated(size, k))
+        if (is_unmasked(size, k))
+            unmasked = o;
+        if (!is_evaluated(size, k) || unmasked == o)
             continue;
         evaluated++;
         if (xlm_loss_weight_changes(&o->weight) || o->weight.begin > 0)
@@ -160,6 +177,8 @@ static bool check_total(const xlm_run_size *size, GError **error)
                                  "[objective %s] changes; choose by a measure of an objective, such as %s/loss", TOTAL, o->name,
                                  o->name);
     }
+    if (evaluated == 0 && unmasked != NULL)
+        return refuse_unmasked(TOTAL, unmasked, error);
     return evaluated > 0 || xlm_error_set(error, EX_CONFIG, "[evaluate]: there is no held-out text for any objective; prepare "
                                           "the corpus with xlm_prep --held-out");
 }
@@ -177,6 +196,8 @@ bool xlm_measures_check(const xlm_run_size *size, char *const *names, GError **e
                    (k < 0 || !is_evaluated(size, k) ||
                     (!is_quantity(rest, size->vocabulary) && !has_metric(size->host, k, rest)))) {
             return refuse(*name, size, error);
+        } else if (k >= 0 && !is_of_translations(job, *name) && is_unmasked(size, k)) {
+            return refuse_unmasked(*name, &job->objective[k], error);
         }
         if (xlm_measure_rises(*name) != xlm_measure_rises(names[0]))
             return xlm_error_set(error, EX_CONFIG, "[evaluate]: choose_by: %s is better when it is %s, and %s when it is %s; a "

@@ -221,6 +221,16 @@ refused_on=2 job_refused 'choose_by = tlm/agreement: held-out text has no such m
 ! grep tlm/perplexity expect.err || fail "dwa has no perplexity: $(cat expect.err)"
 job_refused 'choose_by: mlm/loss is better when it is lower, and mlm/accuracy when it is higher' best.conf \
     --set evaluate.choose_by=mlm/loss,mlm/accuracy
+# Held-out text has the last share of mask: where nothing is predicted, a measure is refused, but not that of another objective.
+ends=(best.conf --set 'stream text.mask=0:0.15,3:0')
+for name in mlm/loss tlm/loss,mlm/loss; do
+    job_refused 'choose_by = mlm/loss: nothing is predicted in held-out text, .*mask of .stream text., 0; ' "${ends[@]}" \
+        --set evaluate.choose_by=$name
+done
+job_refused 'choose_by = loss: nothing is predicted in held-out text' "${ends[@]}" --set 'stream pairs.mask=0:0.15,3:0'
+for name in tlm/loss loss; do
+    logged unmasked.log xlm_train "${ends[@]}" --set evaluate.choose_by=$name --set train.output=unmasked --dry-run
+done
 job_refused 'would compare different sums, since the weight of .objective tlm. changes' best.conf --set 'objective tlm.begin=3'
 job_refused 'evaluate.metric: metric is about translations' best.conf --set evaluate.metric=chrf
 job_refused 'evaluate.words: words is about BLEU' best.conf --set evaluate.translate=en-xx --set evaluate.metric=chrf++ \

@@ -361,7 +361,12 @@ static void add_objective(const xlm_job *job, const xlm_job_objective *objective
     add_held_out(text, objective->use.loaded.options, objective->use.state, training);
     if (objective->stream < 0)
         return;
-    xlm_stream_config_tables(&job->stream[objective->stream].config, add_stream, text);
+    const xlm_stream_config *config = &job->stream[objective->stream].config;
+    xlm_stream_config_tables(config, add_stream, text);
+    /* Stages that other objectives bring, which may be left out when the run is resumed. */
+    for (int k = 0; k < config->plugins; k++)
+        if (strcmp(config->plugin[k].section, "objective") == 0 && config->plugin[k].cls != objective->cls->stage)
+            g_string_append_printf(text, "[stage of %s]\n", config->plugin[k].cls->name);
     for (int k = 0; k < job->stages; k++) {
         const xlm_job_stage *stage = &job->stage[k];
         if (strcmp(stage->stream_name, objective->stream_name) != 0)

@@ -21,19 +21,28 @@ static const xlm_option before[] = {
     {"dictionary", XLM_OPTION_TEXT, "", 0, 0, NULL, "file of translations", offsetof(struct plugin, dictionary)},
     XLM_OPTION_END};
 
-/* What the loss of an objective with these options depends on, where it reads a stream of these settings. g_free. */
-static char *settings_of(const xlm_option *table, struct plugin *plugin, const char *stream_settings)
+/* What the loss of an objective with these options depends on, where it reads a stream of these settings, into which an objective
+ * brings the stage, NULL: none. own: the stage of its own class. g_free. */
+static char *settings_with_stage(const xlm_option *table, struct plugin *plugin, const char *stream_settings,
+                                 const xlm_stage_plugin *stage, const xlm_stage_plugin *own)
 {
     char *names[] = {(char *)"aligned/loss", NULL};
-    const xlm_loss_class cls = {.name = "align"};
+    const xlm_loss_class cls = {.name = "align", .stage = own};
     xlm_job_stream stream = {.name = (char *)"text", .config = read_config(stream_settings)};
     xlm_job_objective objective = {.name = (char *)"aligned", .stream_name = stream.name, .cls = &cls,
                                    .use = {.loaded.options = table, .state = plugin}};
     const xlm_job job = {.train = {.micro_batches = 8, .evaluate_instances = 500}, .streams = 1, .stream = &stream,
                          .objectives = 1, .objective = &objective};
+    if (stage != NULL)
+        xlm_stream_config_plug(&stream.config, &(xlm_stage_use){.section = "objective", .name = "other", .cls = stage});
     char *text = xlm_measures_settings(&job, names);
     xlm_stream_config_clear(&stream.config);
     return text;
+}
+
+static char *settings_of(const xlm_option *table, struct plugin *plugin, const char *stream_settings)
+{
+    return settings_with_stage(table, plugin, stream_settings, NULL, NULL);
 }
 
 /* Checkpoints have a digest of the text, so it must stay what it is in all versions; keys with their defaults are not in it. */
@@ -65,11 +74,26 @@ static void keys_about_training_are_left_out(void **state)
     g_free(text);
 }
 
+/* A stage that another objective brings changes the text that this one is evaluated on. */
+static void stages_of_other_objectives_count(void **state)
+{
+    (void)state;
+    static const xlm_stage_plugin order = {.name = "order"};
+    struct plugin plugin = {.links = 1000, .alpha = 0.5};
+    char *text = settings_with_stage(later, &plugin, "batch=32\nlength=64\n", &order, NULL);
+    assert_string_equal(text, "aligned/loss\n500\ntext 4\n[aligned] align\nlength = 64\n[stage of order]\n");
+    g_free(text);
+    text = settings_with_stage(later, &plugin, "batch=32\n", &order, &order);
+    assert_string_equal(text, "aligned/loss\n500\ntext 4\n[aligned] align\n"); /* its own is always there */
+    g_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_key_with_its_default_is_left_out),
         cmocka_unit_test(keys_about_training_are_left_out),
+        cmocka_unit_test(stages_of_other_objectives_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

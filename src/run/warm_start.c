@@ -248,26 +248,61 @@ static void log_rows(const char *what, const xlm_row_sources *rows)
                      " new as drawn; %" G_GINT64_FORMAT " left", what, rows->taken, rows->averaged, rows->drawn, rows->left);
 }
 
-static void log_names(const char *what, const GPtrArray *names)
+/* "a, b and 3 more". g_free. */
+static char *some_of(const GPtrArray *names)
 {
     enum { MAX_SHOWN = 8 };
-    if (names->len == 0)
-        return;
-    g_autoptr(GString) text = g_string_new(NULL);
+    GString *text = g_string_new(NULL);
     for (guint i = 0; i < MIN(names->len, MAX_SHOWN); i++)
         g_string_append_printf(text, "%s%s", i > 0 ? ", " : "", (const char *)names->pdata[i]);
     if (names->len > MAX_SHOWN)
         g_string_append_printf(text, " and %u more", names->len - MAX_SHOWN);
-    xlm_log_info("  %s: %s", what, text->str);
+    return g_string_free(text, FALSE);
+}
+
+static void log_names(const char *what, const GPtrArray *names)
+{
+    g_autofree char *text = some_of(names);
+    if (names->len > 0)
+        xlm_log_info("  %s: %s", what, text);
+}
+
+static bool is_drawn(const source *s, const char *name)
+{
+    return g_ptr_array_find_with_equal_func(s->drawn, name, g_str_equal, NULL);
+}
+
+/* What is drawn and frozen never learns: whole parameters, and rows of new subwords and languages. */
+static void warn_of_frozen(const source *s, const xlm_parameters *parameters)
+{
+    g_autoptr(GPtrArray) whole = g_ptr_array_new(), some = g_ptr_array_new();
+    for (int i = 0; i < xlm_parameters_count(parameters); i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        int64_t cols;
+        const xlm_row_sources *rows = rows_of(s, p, &cols);
+        if (p->rate <= 0 && is_drawn(s, p->name))
+            g_ptr_array_add(whole, p->name);
+        else if (p->rate <= 0 && rows != NULL && rows->drawn > 0)
+            g_ptr_array_add(some, p->name);
+    }
+    g_autofree char *names = some_of(whole), *of = some_of(some);
+    if (whole->len > 0)
+        xlm_log_warn("drawn, and frozen by freeze or beside adapters, so that they stay as drawn: %s", names);
+    if (some->len > 0)
+        xlm_log_warn("new rows are drawn, and frozen by freeze or beside adapters, so that they stay as drawn: those of "
+                     "%s%s", of, s->job->train.start_rows == XLM_START_AVERAGE ? ""
+                                 : "; [train] start_rows = average makes them means of others");
 }
 
 /* A head that stays as it was drawn would be exported as if it had been trained. Only the objectives know which of them predict
- * words. */
-static void log_head(const source *s)
+ * words. One that is frozen has its warning. */
+static void log_head(const source *s, const xlm_parameters *parameters)
 {
     bool drawn = false;
-    for (guint i = 0; i < s->drawn->len && !drawn; i++)
-        drawn = g_str_has_prefix(s->drawn->pdata[i], "lm_head/");
+    for (int i = 0; i < xlm_parameters_count(parameters) && !drawn; i++) {
+        const xlm_parameter *p = xlm_parameters_get(parameters, i);
+        drawn = p->rate > 0 && g_str_has_prefix(p->name, "lm_head/") && is_drawn(s, p->name);
+    }
     if (drawn)
         xlm_log_info("  the checkpoint has no head for words, and a new one is drawn; if no objective of this job predicts words, it "
                      "stays so: set head = none in [model]");
@@ -282,11 +317,12 @@ static void log_start(const source *s, const xlm_parameters *parameters)
     if (s->copied > 0)
         xlm_log_info("  %" G_GINT64_FORMAT " of them are the encoder's, for the decoder", s->copied);
     log_names("drawn", s->drawn);
-    log_head(s);
+    log_head(s, parameters);
     log_names("left", s->left);
     log_rows("subwords", s->subwords);
     if (s->job->model.language_embeddings || s->job->model.language_tokens)
         log_rows("languages", s->languages);
+    warn_of_frozen(s, parameters);
 }
 
 /* ---- the start ---- */

@@ -74,6 +74,10 @@ logged eval.log xlm_eval tag/best --test en:train.tsv --csv adapted.csv
 logged eval.log xlm_eval tag.h5 --test en:train.tsv --csv merged.csv
 cmp <(grep -v '^checkpoint' adapted.csv | sed 's/tag[^,]*,//') <(grep -v '^checkpoint' merged.csv | sed 's/tag[^,]*,//') ||
     fail "xlm_eval: other scores of the merged model"
+# A head that is drawn where an adapter learns is frozen, so that no objective trains it.
+trained bert.conf headless 1 --set train.start=tag.h5 --set model.head=bert --set train.steps=1
+grep -q 'warning: drawn, and frozen .*: lm_head/' headless.log && ! grep -q 'a new one is drawn' headless.log ||
+    fail "a head that stays random: $(grep -A4 'started from' headless.log)"
 sed 's/^model = .*/model = bert-1\/latest/; s/^output = .*/output = stacked/' tune.conf >stacked.conf
 logged stacked.log xlm_tune stacked.conf
 same_objects bert-1/latest stacked/best /model/adapters/one/encoder/layer.0/attention/query/lora_b >diff.log 2>&1 ||

@@ -96,6 +96,14 @@ grep -q "rows of subwords: $old taken, 0 new as means of others, $((all - old)) 
 grep -q "rows of subwords: $old taken, [1-9][0-9]* new as means of others, [1-9][0-9]* new as drawn; 0 left" mean.log &&
     grep -q 'rows of languages: 2 taken, 1 new as means of others, 0 new as drawn' mean.log ||
     fail "rows: $(grep -A3 'started from' mean.log)"
+! grep -q 'warning: .*stay as drawn' drawn.log || fail "rows that learn: $(grep drawn drawn.log)"
+# What is drawn and frozen is warned of: rows, and whole parameters.
+trained start.conf frozen 1 "${more[@]}" --set train.steps=1 --set train.freeze=embeddings --set model.token_types=true
+grep -q 'warning: drawn, and frozen .* stay as drawn: embeddings/token_type/weight$' frozen.log &&
+    grep -q 'warning: new rows are drawn, .*: those of embeddings/word/weight, embeddings/language/weight;' frozen.log ||
+    fail "no warning of frozen rows: $(grep drawn frozen.log)"
+trained start.conf same-frozen 1 --set train.steps=1 --set train.freeze=embeddings
+! grep -q 'warning: .*stay as drawn' same-frozen.log || fail "nothing is drawn: $(grep drawn same-frozen.log)"
 # array RUN PARAMETER COUNT: its first numbers, a line each.
 array() {
     h5dump -y -w 1 -d "/model/$2" "$1/latest" | sed -n '/DATA/,/}/s/^ *\([-0-9][-0-9.e+]*\),\{0,1\}$/\1/p' | head -n "$3"

@@ -95,7 +95,8 @@ cat >moving/launch <<'LAUNCH'
 [ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 1 ] || { sleep 3; ln -sf b.h5 moving/best; }
 exec "$@"
 LAUNCH
-logged moving.txt ranks 2 sh moving/launch xlm_eval moving/best --test xx:moving/test.tsv --csv moving/of.csv --predictions moving/of.tsv
+logged moving.txt ranks 2 sh moving/launch xlm_eval moving/best --test xx:moving/test.tsv --csv moving/of.csv \
+    --predictions moving/of.tsv
 cmp -s moving/a.csv moving/b.csv && fail "both checkpoints predict the same"
 name=a # on a slow machine, rank 0 may begin later still
 cmp -s moving/a.csv moving/of.csv || name=b

@@ -193,4 +193,21 @@ static inline void check_gradients_of(struct hosted_job *job, const xlm_pass_inp
         fail_msg("%s", error->message);
 }
 
+/* The terms of a metric of the first objective in a pass, and their sum. */
+static inline void check_metric(struct hosted_job *job, const xlm_pass_input *input, const char *name, double sum, double count)
+{
+    xlm_sums sums = xlm_host_sums_new(job->host);
+    const GPtrArray *names = xlm_host_metric_names(job->host, 0);
+    guint at = 0;
+    while (at < names->len && strcmp(names->pdata[at], name) != 0)
+        at++;
+    assert_true(at < names->len);
+    xlm_tape_begin(job->tape, NULL, true, GRADIENT_SEED, GRADIENT_STEP);
+    xlm_host_run(job->host, job->tape, input, NULL, &sums, NULL);
+    const xlm_metric_sum metric = xlm_host_metric_sums(job->host, &sums, 0)[at];
+    if (metric.sum != sum || metric.count != count)
+        fail_msg("%s: %g of %g, not %g of %g", name, metric.sum, metric.count, sum, count);
+    xlm_sums_free(&sums);
+}
+
 #endif

@@ -126,7 +126,8 @@ double_tests = \
 	tests/unit/search_test \
 	tests/unit/similarity_test \
 	tests/unit/sop_test \
-	tests/unit/views_test
+	tests/unit/views_test \
+	tests/unit/weam_test
 double_flags = $(AM_CPPFLAGS) -DXLM_DOUBLE
 double_libraries = libxlm_double.la $(BLIS_LIBS) $(GLIB_LIBS) $(CMOCKA_LIBS)
 
@@ -193,3 +194,5 @@ tests_unit_sop_test_CPPFLAGS = $(double_flags)
 tests_unit_sop_test_LDADD = $(double_libraries)
 tests_unit_views_test_CPPFLAGS = $(double_flags)
 tests_unit_views_test_LDADD = $(double_libraries)
+tests_unit_weam_test_CPPFLAGS = $(double_flags)
+tests_unit_weam_test_LDADD = $(double_libraries)

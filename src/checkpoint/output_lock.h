@@ -7,7 +7,8 @@
  *   stale     when the process is gone (or its number was given to another one since), when it ran elsewhere and was not
  *             active for five minutes, or when Slurm no longer has its job: it is taken over, and the log says from whom;
  *   finishing when the run's ranks were killed but a process still writes its checkpoint (checkpoint/snapshot.h): it is waited for.
- * The other name is lock.HOST.PROCESS; one that a killed run left is removed by the next run, once that run would be stale.
+ * The other name is lock.HOST.PROCESS; one that a killed run left is removed by the run that takes the lock next, where a lock of the
+ * same text and age would be stale.
  * All times are those of the file server's clock, because the clocks of hosts may differ. */
 #ifndef XLM_CHECKPOINT_OUTPUT_LOCK_H
 #define XLM_CHECKPOINT_OUTPUT_LOCK_H

@@ -4,7 +4,7 @@
 
 extern const xlm_loss_class xlm_loss_weam;
 
-/* The second sequence of pair_batch, <s> 5 7 12 </s> 9 8 </s>, alone; masked are 5 and 7, 9, 8, of which 5 has no partner. */
+/* One pair, <s> 5 7 12 </s> 9 8 </s>; masked are 5 and 7, 9, 8, of which 5 has no partner. */
 enum { WEAM_T = 8, WEAM_M = 4, LINKS = 4 };
 static const int32_t weam_offsets[] = {0, WEAM_T}, weam_original[WEAM_T] = {0, 5, 7, 12, 2, 9, 8, 2},
     weam_ids[WEAM_T] = {0, 4, 7, 12, 2, 4, 4, 2}, weam_positions[WEAM_T] = {0, 1, 2, 3, 4, 5, 6, 6},

@@ -53,7 +53,7 @@ typedef struct xlm_train_config {
     {"seed", XLM_OPTION_INT, "1", 0, 9e18, NULL, "seed of every random draw", PLACE(seed)},                                      \
     {"micro_batches", XLM_OPTION_INT, "8", 1, 1 << 20, NULL,                                                                     \
      "number of passes that a step's batch is cut into (gradient accumulation), a power of two; up to that many ranks, powers "  \
-     "of two, give identical bits",                                                                                              \
+     "of two, give identical bits; on other numbers of ranks it is rounded up to a multiple of them",                            \
      PLACE(micro_batches)},                                                                                                      \
     {"reproducible", XLM_OPTION_FLAG, "true", 0, 0, NULL,                                                                        \
      "add gradients in one fixed order: identical bits on 1, 2, 4 ... ranks up to micro_batches; false: in any order, all "      \

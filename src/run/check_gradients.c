@@ -68,7 +68,7 @@ static bool find_input(checker *c, GError **error)
     const xlm_workspace *w = c->workspace;
     const int s = c->job->objective[c->objective].stream;
     const int64_t micro_batches = xlm_micro_batches_on(c->job->train.micro_batches, w->comm->ranks);
-    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, w->streams, c->step);
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, w->comm->ranks, w->streams, c->step);
     for (int64_t g = 0; g < micro_batches && !has_terms(c); g++) {
         c->input = (xlm_pass_input){.stream = s, .part = s < 0 ? g : 0, .parts = s < 0 ? micro_batches : 1, .step = c->step,
                                     .only = c->objective};

@@ -69,7 +69,7 @@ static double work_of(const xlm_run_size *size, const xlm_micro_batches *divided
 /* The same for the rank with the most work, for which all others wait: instances are not divided. With one rank: a whole step. */
 static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, int ranks)
 {
-    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, size->streams, 0);
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, ranks, size->streams, 0);
     double max_work = 0;
     for (int r = 0; r < ranks; r++) {
         double work = 0;
@@ -81,9 +81,9 @@ static double work_of_busiest(const xlm_run_size *size, int64_t micro_batches, i
 }
 
 /* [out] work: of it. */
-static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batches, double *work)
+static int64_t largest_micro_batch(const xlm_run_size *size, int64_t micro_batches, int ranks, double *work)
 {
-    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, size->streams, 0);
+    g_autoptr(xlm_micro_batches) divided = xlm_micro_batches_of_step(micro_batches, ranks, size->streams, 0);
     int64_t largest = 0;
     for (int64_t g = 1; g < micro_batches; g++)
         if (work_of(size, divided, g) > work_of(size, divided, largest))
@@ -174,7 +174,7 @@ static prediction predict(const measurements *m, int ranks, double rate)
     const double size = (double)MAX(xlm_parameters_size(m->size.parameters) - xlm_parameters_learning(m->size.parameters), 1);
     const double local = MIN(m->comm->local_ranks, ranks);
     const int64_t micro_batches = xlm_micro_batches_on(c->micro_batches, ranks);
-    const double own = (double)((micro_batches + ranks - 1) / ranks); /* of the rank with the most */
+    const double own = (double)(micro_batches / ranks);
     /* In units of the micro-batch that was measured. */
     const double share = work_of_busiest(&m->size, micro_batches, ranks) / m->sampled;
     const double pass = r->pass * share / own;
@@ -267,7 +267,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *given, const xlm_training_dat
     xlm_run_size needed = size; /* which is more where a stream has fewer instances (train/micro_batches.h) */
     needed.job = given;
     measurements m = {.comm = comm, .size = size, .whole = work_of_busiest(&size, micro_batches, 1)};
-    const int64_t largest = largest_micro_batch(&size, micro_batches, &m.sampled);
+    const int64_t largest = largest_micro_batch(&size, micro_batches, comm->ranks, &m.sampled);
     xlm_memory_estimate estimate;
     double flops = 0;
     xlm_hardware hardware = {0};

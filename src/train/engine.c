@@ -136,7 +136,7 @@ static bool open_rank(xlm_engine *e, const xlm_training_data *data, GError **err
     e->model = xlm_model_new(&e->config, e->parameters);
     if (!xlm_job_streams_open(&e->streams, e->job, data, e->config.positions, error) || !open_objectives(e, data, error))
         return false;
-    e->divided = xlm_micro_batches_of_step(e->micro_batches, &e->streams, e->divided_step);
+    e->divided = xlm_micro_batches_of_step(e->micro_batches, e->comm->ranks, &e->streams, e->divided_step);
     warn_of_unread(e);
     warn_of_corruption(e);
     e->translations = xlm_job_translations(e->job, &e->streams);
@@ -157,12 +157,10 @@ xlm_engine *xlm_engine_open(const xlm_comm *comm, const xlm_job *job, const xlm_
     e->data = data;
     e->micro_batches = xlm_micro_batches_on(job->train.micro_batches, comm->ranks);
     if (e->micro_batches != job->train.micro_batches)
-        xlm_log_info("micro_batches: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", one for each rank: losses agree with "
-                     "runs on fewer ranks to rounding, not to the bit, and less where an objective compares the instances of a "
-                     "micro-batch with one another", e->micro_batches, job->train.micro_batches);
-    else if ((comm->ranks & (comm->ranks - 1)) != 0 && job->train.reproducible)
-        xlm_log_info("ranks: %d is not a power of two: losses agree with runs on other numbers of ranks to rounding, not to the "
-                     "bit", comm->ranks);
+        xlm_log_info("micro_batches: %" G_GINT64_FORMAT " instead of %" G_GINT64_FORMAT ", so that each of %d ranks has as many: "
+                     "losses agree with runs on other numbers of ranks to rounding, not to the bit, and less where an objective "
+                     "compares the instances of a micro-batch with one another", e->micro_batches, job->train.micro_batches,
+                     comm->ranks);
     GError *failure = NULL;
     open_rank(e, data, &failure);
     if (xlm_comm_agree_on(comm, failure, error) && xlm_arithmetic_choose(comm, &job->train, &e->arithmetic, error))

@@ -103,7 +103,7 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
         .results = size->validation.results,
         .exchange = xlm_reduce_scatter_bytes(learning, ranks, c->exchange == XLM_BFLOAT16) +
                     xlm_all_gather_bytes(learning, ranks, masters),
-        .kept = cost.kept * (uint64_t)((micro_batches + ranks - 1) / ranks),
+        .kept = cost.kept * (uint64_t)(micro_batches / ranks),
         .pass = cost.pass,
     };
     e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.results + e.gradients +

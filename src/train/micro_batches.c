@@ -6,17 +6,16 @@
 
 #include "options/piecewise.h"
 
+static bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
+
 int64_t xlm_micro_batches_on(int64_t wanted, int ranks)
 {
-    int64_t g = wanted;
-    while (g < ranks)
-        g *= 2;
-    return g;
+    return (wanted + ranks - 1) / ranks * ranks;
 }
 
 int64_t xlm_micro_batch_reversed(int64_t i, int64_t k)
 {
-    if ((k & (k - 1)) != 0)
+    if (!is_power_of_two(k))
         return i;
     int64_t j = 0;
     for (int64_t bit = 1; bit < k; bit <<= 1, i >>= 1)
@@ -26,7 +25,7 @@ int64_t xlm_micro_batch_reversed(int64_t i, int64_t k)
 
 struct xlm_micro_batches {
     int64_t n;
-    int streams;
+    int ranks, streams;
     int64_t *end; /* [streams x (n + 1)] instances before each slice, and in all */
 };
 
@@ -41,12 +40,14 @@ static int next_stream(int streams, const int64_t *batch, const int64_t *next)
     return first;
 }
 
-xlm_micro_batches *xlm_micro_batches_new(int64_t micro_batches, int streams, const int64_t *batch, const int64_t *tokens)
+xlm_micro_batches *xlm_micro_batches_new(int64_t micro_batches, int ranks, int streams, const int64_t *batch,
+                                         const int64_t *tokens)
 {
     xlm_micro_batches *m = g_new0(xlm_micro_batches, 1);
     g_autofree int64_t *next = g_new0(int64_t, MAX(streams, 1));
     double all = 0, at = 0; /* whole numbers, exact up to 2^53 */
-    *m = (xlm_micro_batches){.n = micro_batches, .streams = streams, .end = g_new0(int64_t, streams * (micro_batches + 1) + 1)};
+    *m = (xlm_micro_batches){.n = micro_batches, .ranks = ranks, .streams = streams,
+                             .end = g_new0(int64_t, streams * (micro_batches + 1) + 1)};
     for (int s = 0; s < streams; s++)
         all += (double)batch[s] * (double)tokens[s];
     for (int64_t slice = 0; slice < micro_batches; slice++) {
@@ -64,20 +65,20 @@ xlm_micro_batches *xlm_micro_batches_new(int64_t micro_batches, int streams, con
 }
 
 /* batch: [streams] instances of a step. */
-static xlm_micro_batches *divide(int64_t micro_batches, const xlm_job_streams *streams, const int64_t *batch)
+static xlm_micro_batches *divide(int64_t micro_batches, int ranks, const xlm_job_streams *streams, const int64_t *batch)
 {
     g_autofree int64_t *tokens = g_new0(int64_t, MAX(streams->n, 1));
     for (int s = 0; s < streams->n; s++)
         tokens[s] = MAX(xlm_stream_expect(streams->training[s], 1, 0).tokens, 1);
-    return xlm_micro_batches_new(micro_batches, streams->n, batch, tokens);
+    return xlm_micro_batches_new(micro_batches, ranks, streams->n, batch, tokens);
 }
 
-xlm_micro_batches *xlm_micro_batches_of_step(int64_t micro_batches, const xlm_job_streams *streams, int64_t step)
+xlm_micro_batches *xlm_micro_batches_of_step(int64_t micro_batches, int ranks, const xlm_job_streams *streams, int64_t step)
 {
     g_autofree int64_t *batch = g_new0(int64_t, MAX(streams->n, 1));
     for (int s = 0; s < streams->n; s++)
         batch[s] = xlm_stream_batch(streams->training[s], step);
-    return divide(micro_batches, streams, batch);
+    return divide(micro_batches, ranks, streams, batch);
 }
 
 void xlm_micro_batches_free(xlm_micro_batches *micro_batches)
@@ -96,7 +97,10 @@ static xlm_micro_batch_slice slice_of(const xlm_micro_batches *m, int stream, in
 
 xlm_micro_batch_slice xlm_micro_batch_of_batch(const xlm_micro_batches *micro_batches, int stream, int64_t micro_batch)
 {
-    return slice_of(micro_batches, stream, xlm_micro_batch_reversed(micro_batch, micro_batches->n));
+    const int64_t n = micro_batches->n, ranks = micro_batches->ranks;
+    /* Where sums do not depend on the number of ranks, slices must not either. */
+    return slice_of(micro_batches, stream, is_power_of_two(n) ? xlm_micro_batch_reversed(micro_batch, n)
+                                                              : micro_batch % ranks * (n / ranks) + micro_batch / ranks);
 }
 
 int64_t xlm_micro_batches_most(const xlm_micro_batches *micro_batches, int stream)
@@ -124,7 +128,7 @@ static void count_most(const most_instances *m, int64_t step)
         const xlm_stream_config *config = &m->job->stream[s].config;
         batch[s] = step < 0 ? config->batch : xlm_stream_config_batch(config, step);
     }
-    g_autoptr(xlm_micro_batches) divided = divide(m->micro_batches, m->streams, batch);
+    g_autoptr(xlm_micro_batches) divided = divide(m->micro_batches, 1, m->streams, batch);
     for (int s = 0; s < m->streams->n; s++)
         m->most[s] = MAX(m->most[s], xlm_micro_batches_most(divided, s));
 }
@@ -165,9 +169,8 @@ int xlm_gradient_buffers(bool reproducible, int64_t micro_batches, int ranks)
 {
     if (!reproducible)
         return 1;
-    const int64_t own = (micro_batches + ranks - 1) / ranks;
     int buffers = 1;
-    for (int64_t k = own; k > 1; k /= 2)
+    for (int64_t k = micro_batches / ranks; k > 1; k /= 2)
         buffers++;
     return buffers;
 }

@@ -19,9 +19,7 @@ typedef struct step {
 static int64_t own_micro_batches(const step *s)
 {
     const xlm_engine *e = s->engine;
-    const int64_t place = e->comm->place, ranks = e->comm->ranks;
-    const int64_t own = e->micro_batches > place ? (e->micro_batches - place + ranks - 1) / ranks : 0;
-    return s->sample >= 0 ? MIN(own, 1) : own;
+    return s->sample >= 0 ? 1 : e->micro_batches / e->comm->ranks;
 }
 
 /* The micro-batch that is number j of this rank. */
@@ -75,7 +73,7 @@ static void divide(const step *made)
     if (same)
         return;
     xlm_micro_batches_free(e->divided);
-    e->divided = xlm_micro_batches_of_step(e->micro_batches, &e->streams, made->number);
+    e->divided = xlm_micro_batches_of_step(e->micro_batches, e->comm->ranks, &e->streams, made->number);
     e->divided_step = made->number;
 }
 
@@ -214,10 +212,6 @@ static void run_micro_batches(const step *made, const xlm_pass_input *inputs, co
         struct accumulation accumulation = {.engine = e, .buffer = e->buffer + depth - 1, .n = n, .last = i == own - 1,
                                             .done = size};
         run_micro_batch(made, inputs + j * inputs_of(e), totals, sums + micro_batch, &accumulation);
-    }
-    if (own == 0) {
-        xlm_tape_clear(e->tape, e->buffer[0]);
-        xlm_tape_clear_untouched(e->tape, 0);
     }
     xlm_tape_hold_parameters(e->tape, false);
     xlm_profile_enter(e->profile, XLM_PART_WAIT, false, 0);

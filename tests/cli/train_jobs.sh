@@ -135,10 +135,12 @@ awk -F, '
 job=several.conf
 run three 3 "${steps[@]}"
 run five 5 "${steps[@]}"
-for n in three five; do
-    [ "$(grep -c '^ranks: [35] is not a power of two: .* to rounding' $n.log)" -eq 1 ] || fail "$n: $(head -n 3 $n.log)"
+for n in '3 9 three' '5 10 five'; do
+    read -r ranks number log <<<"$n"
+    [ "$(grep -c "^micro_batches: $number instead of 8, so that each of $ranks ranks .* to rounding" "$log.log")" -eq 1 ] ||
+        fail "$log: $(head -n 3 "$log.log")"
 done
-grep -q 'power of two' several.log && fail "2 ranks: $(grep 'power of two' several.log)"
+grep -q '^micro_batches: .* instead of' several.log && fail "2 ranks: $(grep '^micro_batches' several.log)"
 agree several three
 agree several five
 form several

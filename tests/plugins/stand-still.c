@@ -3,7 +3,7 @@
  * From step `from` on it waits as long as there is a file "still" in the working directory; a process that waits leaves a file
  * "stands.PROCESS" there. It pulls the masked positions' states towards 0, and counts steps in the checkpoint, in the middle of
  * them, so that a snapshot is taken while the state changes. Other plugins change declared state in publish and after_update alone
- * (xlm/loss.h). Here each rank that has a micro-batch sets the same number, and the tests have one for each rank. */
+ * (xlm/loss.h). Here each rank sets the same number, since each has a micro-batch. */
 #define _POSIX_C_SOURCE 200809L
 #include <xlm/loss.h>
 

@@ -72,6 +72,9 @@ static void choose_kernels(xlm_hardware *hardware)
 #endif
     /* Only an initialised BLIS knows which kernels it has. */
     bli_init();
+    /* xlm_gemm says at each product on how many threads. Those of ScaLAPACK are many and small: with the threads of
+     * OMP_NUM_THREADS or of its own variables, which BLIS would take, nearly all time is spent waiting for one another. */
+    bli_thread_set_ways(1, 1, 1, 1, 1);
     hardware->blis = bli_arch_string(bli_arch_query_id());
 }
 

@@ -78,6 +78,34 @@ static int requested_threads(void)
     return 0;
 }
 
+static int running_threads(void)
+{
+    int n = 0;
+    GDir *tasks = g_dir_open("/proc/self/task", 0, NULL);
+    while (tasks != NULL && g_dir_read_name(tasks) != NULL)
+        n++;
+    if (tasks != NULL)
+        g_dir_close(tasks);
+    return n;
+}
+
+/* Products that others ask BLIS for, as ScaLAPACK does, have one thread, whatever the environment says. */
+static int threads_of_others(void)
+{
+    enum { N = 600 };
+    static double a[N * N], c[N * N];
+    double one = 1;
+    f77_int n = N;
+    setenv("OMP_NUM_THREADS", "3", 1);
+    setenv("BLIS_IC_NT", "3", 1);
+    xlm_hardware h;
+    xlm_hardware_open(&h, 1, 1);
+    const int before = running_threads();
+    dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &one, c, &n);
+    EXPECT(before > 0 && running_threads() == before);
+    return 0;
+}
+
 /* OpenMP reads the variable when the process starts, so it cannot be changed here; but omp_get_max_threads returns its
  * value. */
 static int threads_of_environment(void)
@@ -244,6 +272,7 @@ static int whole_avx512(void)
 
 static void test_denormals(void **state) { (void)state; in_child(denormals); }
 static void test_requested_threads(void **state) { (void)state; in_child(requested_threads); }
+static void test_threads_of_others(void **state) { (void)state; in_child(threads_of_others); }
 static void test_threads_of_environment(void **state) { (void)state; in_child(threads_of_environment); }
 static void test_bound(void **state) { (void)state; in_child(bound); }
 static void test_bound_by_openmp(void **state) { (void)state; in_child(bound_by_openmp); }
@@ -261,6 +290,7 @@ int main(int argc, char **argv)
         return print_counts();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_denormals), cmocka_unit_test(test_requested_threads),
+        cmocka_unit_test(test_threads_of_others),
         cmocka_unit_test(test_threads_of_environment), cmocka_unit_test(test_bound),
         cmocka_unit_test(test_bound_by_openmp), cmocka_unit_test(test_shared),
         cmocka_unit_test(test_crowded), cmocka_unit_test(test_fewer_threads), cmocka_unit_test(test_users_kernels),

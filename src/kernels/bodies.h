@@ -102,19 +102,18 @@ INLINE void as_floats(void *y, int64_t i, int k, vec values) { store((xlm_real *
 INLINE void as_bfloat16(void *y, int64_t i, int k, vec values) { store_rounded((uint16_t *)y + i, k, values); }
 INLINE void nowhere(void *y, int64_t i, int k, vec values) { (void)y, (void)i, (void)k, (void)values; }
 
-/* Σ exp(x − shift); `keep` stores the exponentials in y. */
-INLINE xlm_real sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, keep_values *keep, void *y)
+/* Σ exp(x − shift) of x[i] to x[end - 1]; `keep` stores the exponentials in y. */
+INLINE xlm_real sum_some_exponentials(int64_t i, int64_t end, const xlm_real *x, xlm_real shift, keep_values *keep, void *y)
 {
     const vec minus_shift = all(-shift);
     vec s = all(0);
-    int64_t i = 0;
-    for (; i + W <= n; i += W) {
+    for (; i + W <= end; i += W) {
         const vec e = exponential(plus(load(x + i, W), minus_shift));
         keep(y, i, W, e);
         s = plus(s, e);
     }
-    if (i < n) {
-        const int k = (int)(n - i);
+    if (i < end) {
+        const int k = (int)(end - i);
         xlm_real last[W]; /* the other lanes are ignored */
         store(last, W, exponential(plus(load(x + i, k), minus_shift)));
         keep(y, i, k, load(last, k));
@@ -123,14 +122,25 @@ INLINE xlm_real sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, k
     return sum_of(s);
 }
 
-static xlm_real exp_sum(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y)
+/* Of all n. In floats, a word that is nearly certain would hide the hundred thousand others of a large vocabulary, each of which
+ * is less than half of the last digit of its 1. */
+INLINE double sum_exponentials(int64_t n, const xlm_real *x, xlm_real shift, keep_values *keep, void *y)
+{
+    enum { TERMS = 2048 }; /* that are added in floats */
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += TERMS)
+        sum += (double)sum_some_exponentials(i, n - i < TERMS ? n : i + TERMS, x, shift, keep, y);
+    return sum;
+}
+
+static double exp_sum(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y)
 {
     if (y == NULL)
         return sum_exponentials(n, x, shift, nowhere, NULL);
     return sum_exponentials(n, x, shift, as_floats, y);
 }
 
-static xlm_real exp_sum_bfloat16(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y)
+static double exp_sum_bfloat16(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y)
 {
     if (y == NULL)
         return sum_exponentials(n, x, shift, nowhere, NULL);

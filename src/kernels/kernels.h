@@ -52,8 +52,8 @@ typedef struct xlm_kernels {
     double (*sum_of_squares)(int64_t n, const xlm_real *x); /* of floats: the same bits in all tables */
     xlm_real (*dot)(int64_t n, const xlm_real *a, const xlm_real *b);
     xlm_real (*maximum)(int64_t n, const xlm_real *x);                                            /* n >= 1 */
-    /* y = exp(x - shift), not stored if y is NULL; returns Σ y. */
-    xlm_real (*exp_sum)(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y);
+    /* y = exp(x - shift), not stored if y is NULL; returns Σ y, to the digits of xlm_real however large n is. */
+    double (*exp_sum)(int64_t n, const xlm_real *x, xlm_real shift, xlm_real *y);
 
     /* out[c] += Σ_r x[r, c] over a chunk of rows. */
     void (*column_sums)(int64_t rows, int64_t cols, const xlm_real *x, int64_t ldx, xlm_real *out);
@@ -95,7 +95,7 @@ typedef struct xlm_kernels {
     void (*to_bfloat16_pairs)(int64_t n, const xlm_real *x, const xlm_real *z, uint16_t *y);
     /* The same for rows that are rounded already. past: like copy_past. */
     void (*bfloat16_pairs)(int64_t n, const uint16_t *x, const uint16_t *z, uint16_t *y, bool past);
-    xlm_real (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* the same, y rounded */
+    double (*exp_sum_bfloat16)(int64_t n, const xlm_real *x, xlm_real shift, uint16_t *y); /* the same, y rounded */
     void (*scale_bfloat16)(int64_t n, xlm_real factor, const uint16_t *x, xlm_real *y);      /* y = factor x */
     /* y_i = slope_i x_i, rounded; dbias_i += slope_i x_i, not rounded, unless dbias is NULL. */
     void (*slope_back_bfloat16)(int64_t n, const uint16_t *slope, const xlm_real *x, uint16_t *y, xlm_real *dbias);

@@ -111,7 +111,7 @@ int64_t xlm_search_continue_row(const xlm_row_choice *choice, const xlm_row_requ
     const xlm_kernels *kernels = xlm_kernels_get();
     const int32_t end = choice->specials->id[XLM_EOS];
     const xlm_real highest = kernels->maximum(vocabulary, logits);
-    const double log_sum = (double)highest + log((double)kernels->exp_sum(vocabulary, logits, highest, NULL));
+    const double log_sum = (double)highest + log(kernels->exp_sum(vocabulary, logits, highest, NULL));
     const double log_end = (double)logits[end] - log_sum;
     int64_t k;
     forbid_specials(choice->specials, vocabulary, logits);

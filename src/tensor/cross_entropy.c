@@ -55,9 +55,9 @@ xlm_var *xlm_cross_entropy(xlm_tape *tape, xlm_var *logits, const int32_t *targe
     for (int64_t i = 0; i < n; i++) {
         const xlm_real *z = logits->value + i * m;
         const xlm_real highest = kernel->maximum(m, z), target = z[s->targets[i]];
-        const xlm_real sum = kernel->exp_sum(m, z, highest, s->exponentials + i * m);
-        s->inverse[i] = 1 / sum;
-        losses[i] = log((double)sum) + ((double)highest - (double)target);
+        const double sum = kernel->exp_sum(m, z, highest, s->exponentials + i * m);
+        s->inverse[i] = (xlm_real)(1 / sum);
+        losses[i] = log(sum) + ((double)highest - (double)target);
         if (scores != NULL)
             scores[i] = (xlm_score){.loss = (float)losses[i], .correct = target >= highest};
     }

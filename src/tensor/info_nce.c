@@ -93,7 +93,7 @@ static double finish_row(const struct state *s, int64_t i, xlm_score *score)
     const xlm_real own = (xlm_real)((double)kernel->dot(d, s->query->value + i * d, s->positive->value + i * d) / s->temperature);
     const xlm_real highest = m > 0 ? MAX(own, kernel->maximum(m, row)) : own;
     const double of_own = exp((double)own - (double)highest);
-    const double others = m > 0 ? (double)kernel->exp_sum(m, row, highest, row) : 0, sum = of_own + others;
+    const double others = m > 0 ? kernel->exp_sum(m, row, highest, row) : 0, sum = of_own + others;
     s->inverse[i] = (xlm_real)(1 / sum);
     s->own[i] = (xlm_real)(-others / sum); /* not p − 1: digits would be lost where p is close to 1 */
     const double loss = log(sum) + ((double)highest - (double)own);

@@ -115,7 +115,7 @@ static double finish_row(const struct state *s, int64_t i, int32_t group, xlm_re
         of_labels += (double)highest - (double)z;
         correct |= z >= highest;
     }
-    const double sum = (double)kernel->exp_sum(t->keys[group], row, highest, row);
+    const double sum = kernel->exp_sum(t->keys[group], row, highest, row);
     s->inverse[i] = (xlm_real)(1 / sum);
     const double loss = log(sum) + of_labels / labels;
     if (score != NULL)

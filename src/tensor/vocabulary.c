@@ -71,10 +71,10 @@ static void exponentiate(const struct state *s, int64_t first, int64_t rows, xlm
         xlm_real *row = z + i * v;
         const xlm_real highest = kernel->maximum(v, row), target = row[s->targets[first + i]];
         const double above = s->smoothing > 0 && outcome != NULL ? (double)target - mean_of(v, row) : 0;
-        const xlm_real sum = kernel->exp_sum(v, row, highest, row);
-        s->inverse[first + i] = 1 / sum;
+        const double sum = kernel->exp_sum(v, row, highest, row);
+        s->inverse[first + i] = (xlm_real)(1 / sum);
         if (outcome != NULL)
-            outcome[i] = (xlm_vocabulary_outcome){log((double)sum) + ((double)highest - (double)target), target >= highest, above};
+            outcome[i] = (xlm_vocabulary_outcome){log(sum) + ((double)highest - (double)target), target >= highest, above};
     }
 }
 

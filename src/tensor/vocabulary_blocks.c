@@ -45,8 +45,8 @@ static void use_block(void *data, int64_t row, int64_t rows, int64_t column, int
         s->highest[at] = kernel->maximum(cols, z);
         if (s->plain != NULL)
             s->plain[at] = kernel->sum(cols, z);
-        s->sum[at] = rounds ? kernel->exp_sum_bfloat16(cols, z, s->highest[at], weights_at(v, i, column))
-                            : kernel->exp_sum(cols, z, s->highest[at], weights_at(v, i, column));
+        s->sum[at] = (xlm_real)(rounds ? kernel->exp_sum_bfloat16(cols, z, s->highest[at], weights_at(v, i, column))
+                                       : kernel->exp_sum(cols, z, s->highest[at], weights_at(v, i, column)));
     }
 }
 

@@ -51,7 +51,7 @@ static void check_reductions(const xlm_kernels *kernel, int64_t n)
     expect(kernel, "dot", n, kernel->dot(n, a, b), dot);
     assert_true(kernel->maximum(n, a) == (float)largest);
     start_output(y, 0.5f);
-    const float total = kernel->exp_sum(n, a, (float)largest, y);
+    const double total = kernel->exp_sum(n, a, (float)largest, y);
     for (int64_t i = 0; i < n; i++) {
         expect(kernel, "exp_sum", n, y[i], exp((double)a[i] - (float)largest));
         exponentials += exp((double)a[i] - (float)largest);
@@ -297,8 +297,34 @@ static void test_same_bits_everywhere(void **state)
     }
 }
 
+/* A word with a logit of 0, and 250,001 others that add up to a hundredth: each is less than half of the last digit of 1. */
+static void test_many_small_exponentials_beside_a_large_one(void **state)
+{
+    (void)state;
+    enum { WORDS = 250002 };
+    float *x = g_new(float, WORDS);
+    for (int64_t i = 0; i < WORDS; i++)
+        x[i] = -17;
+    x[5] = 0;
+    const double wanted = 1 + (WORDS - 1) * exp(-17);
+    for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+        const xlm_kernels *kernel = xlm_kernels_find(names[k]);
+        if (kernel == NULL)
+            continue;
+        const double sums[] = {kernel->exp_sum(WORDS, x, 0, NULL), kernel->exp_sum_bfloat16(WORDS, x, 0, NULL)};
+        for (size_t i = 0; i < G_N_ELEMENTS(sums); i++)
+            if (fabs(sums[i] - wanted) > 1e-4)
+                fail_msg("%s: the sum is %.9f, wanted %.9f", kernel->name, sums[i], wanted);
+    }
+    g_free(x);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_loops), cmocka_unit_test(test_same_bits_everywhere)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_loops),
+        cmocka_unit_test(test_same_bits_everywhere),
+        cmocka_unit_test(test_many_small_exponentials_beside_a_large_one),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void check_rounded_exponentials(const xlm_kernels *kernel, int64_t n)
     float *x = numbers(15, n), plain[MAX_SIZE + GUARD], scaled[MAX_SIZE + GUARD];
     uint16_t y[MAX_SIZE + 1];
     start_output(plain, 0.5f);
-    const float sum = kernel->exp_sum(n, x, 1.5f, plain);
+    const double sum = kernel->exp_sum(n, x, 1.5f, plain);
     y[n] = LOW;
     expect(kernel, "exp_sum_bfloat16", n, kernel->exp_sum_bfloat16(n, x, 1.5f, y), sum);
     expect(kernel, "exp_sum_bfloat16 alone", n, kernel->exp_sum_bfloat16(n, x, 1.5f, NULL), sum);

@@ -21,7 +21,7 @@ const xlm_option xlm_model_options[] = {
            "number of decoder layers, D; 0: the model has no decoder"),
     OPTION(share_embeddings, FLAG, "true", 0, 0, NULL,
            "let the decoder use the encoder's embeddings and head; false: it has its own"),
-    OPTION(hidden_size, INT, "512", 1, 1 << 20, NULL, "width of the hidden states, d"),
+    OPTION(hidden_size, INT, "512", 2, 1 << 20, NULL, "width of the hidden states, d"),
     OPTION(attention_heads, INT, "8", 1, 4096, NULL, "number of attention heads; must divide hidden_size"),
     OPTION(feed_forward_size, INT, "0", 0, 1 << 22, NULL, "width of the feed-forward layers; 0: 4 x hidden_size"),
     OPTION(embedding_size, INT, "0", 0, 1 << 20, NULL,

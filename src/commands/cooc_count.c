@@ -26,8 +26,8 @@ static const GOptionEntry options[] = {
     {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary,
      "count only the N subwords with the largest counts in the vocabulary (default 0: all)", "N"},
     {"add", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.add,
-     "add to the counts of this table, which was made from other text with the same vocabulary; its window and subwords are "
-     "used", "FILE"},
+     "add to the counts of this table, which was made from other text with the same vocabulary; its window is used, and its "
+     "subwords, whatever their counts in the other text", "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
      "memory per rank for counting, approximately; the rest goes to scratch files (default 2G)", "BYTES[K|M|G]"},
     {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
@@ -68,8 +68,9 @@ const xlm_command xlm_cooc_count = {
     .notes =
         "count: counts how often each pair of subwords occurs 1, 2, … --window tokens apart within a sentence, as integers, by "
         "language; and X, their sum weighted by distance and language, which the objective gc reads. A table is the same on any "
-        "number of ranks, and counting two texts with --add gives the same table as counting both at once. Subwords that are "
-        "left out still take up their positions, so their neighbours do not move closer together.\n\n",
+        "number of ranks, and counting two texts with --add gives the same table as counting both at once; but --min-count and "
+        "--max-vocab apply to the counts of the first text alone, and those of the subwords that it leaves in are complete. "
+        "Subwords that are left out still take up their positions, so their neighbours do not move closer together.\n\n",
     .examples =
         "  mpiexec -n 8 xlm_cooc corpus.h5 -o cooc.h5 --window 2\n"
         "  mpiexec -n 8 xlm_cooc more.h5 --add cooc.h5 -o both.h5\n",

@@ -281,6 +281,20 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
 
 /* ---- words ---- */
 
+uint8_t *xlm_cooccurrence_read_counted(const xlm_cooccurrence *table, GError **error)
+{
+    static const char path[] = "/words/counted";
+    xlm_array array = {XLM_U8, (uint64_t)table->vocabulary, 0};
+    uint8_t *counted = xlm_store_has(table->store, path) ? xlm_store_read_all(table->store, path, &array, error) : NULL;
+    bool good = true;
+    for (int64_t i = 0; i < table->vocabulary && counted != NULL && good; i++)
+        if (counted[i] > 1)
+            good = damaged(table->store, error, "/words/counted has a number that is neither 0 nor 1");
+    if (!good)
+        g_clear_pointer(&counted, g_free);
+    return counted;
+}
+
 int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError **error)
 {
     const int64_t n = table->vocabulary * table->languages;

@@ -20,6 +20,8 @@
  *   /words/subwords          [V] strings, as in the corpus's vocabulary
  *   /words/occurrences       [V x L] i64: how often each subword occurs in the text of each language
  *   /words/totals            [V] f64: sum of X_ij over all j
+ *   /words/counted           [V] u8: 1 for the subwords that min_count and max_vocabulary leave in, by the counts of the first
+ *                            corpus; text that is added is counted for the same ones (not in older files)
  *   /cooccurrence/offsets    [V+1] u64: entries of row i are offsets[i] … offsets[i+1]
  *   /cooccurrence/columns    [E] u32: j >= i, ascending within a row
  *   /cooccurrence/counts     [E] f64: X_ij
@@ -86,6 +88,8 @@ bool xlm_cooccurrence_read_language(const xlm_cooccurrence *table, int language,
                                     int64_t *n, GError **error);
 /* [vocabulary + 1]: where the rows begin; that they ascend is checked when rows are read. g_free. NULL with EX_DATAERR. */
 uint64_t *xlm_cooccurrence_read_offsets(const xlm_cooccurrence *table, GError **error);
+/* [vocabulary] of /words/counted, 0 or 1; NULL without an error: an older file has none. g_free. NULL with EX_DATAERR. */
+uint8_t *xlm_cooccurrence_read_counted(const xlm_cooccurrence *table, GError **error);
 /* [vocabulary x languages] of /words/occurrences; [vocabulary] of /words/totals; [vocabulary] subwords, NULL-terminated
  * (g_strfreev). NULL with EX_DATAERR. */
 int64_t *xlm_cooccurrence_read_occurrences(const xlm_cooccurrence *table, GError **error);

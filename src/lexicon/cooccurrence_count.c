@@ -19,7 +19,7 @@ struct counting {
     const xlm_vocabulary *vocabulary;
     int64_t size; /* of the vocabulary */
     int languages;
-    bool *counted;         /* [size] */
+    uint8_t *counted;      /* [size] 1: pairs with this subword are counted */
     double *weight;        /* [size] of each row: about how many records it has */
     int64_t *owner_row;    /* [ranks + 1] rank r owns rows owner_row[r] … owner_row[r + 1] */
     int64_t *occurrences;  /* [size x languages], of this rank, then of all */
@@ -31,8 +31,8 @@ struct counting {
 
 /* ---- which subwords, which rows ---- */
 
-/* By the counts in the vocabulary, so that all corpora of one vocabulary have the same subwords. */
-static void choose_subwords(struct counting *c)
+/* By the counts in the vocabulary, which are those of the corpus. */
+static void choose_by_counts(struct counting *c)
 {
     const int64_t *counts = xlm_vocabulary_counts(c->vocabulary);
     g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(xlm_frequency));
@@ -44,7 +44,40 @@ static void choose_subwords(struct counting *c)
     xlm_frequency_sort(list);
     const guint n = c->rule.max_vocabulary > 0 && c->rule.max_vocabulary < list->len ? (guint)c->rule.max_vocabulary : list->len;
     for (guint i = 0; i < n; i++)
-        c->counted[g_array_index(list, xlm_frequency, i).id] = true;
+        c->counted[g_array_index(list, xlm_frequency, i).id] = 1;
+}
+
+/* Another corpus has other counts, by which other subwords would be left in: those that the table left out would have only the
+ * pairs of the new text, and those that it has would lose them. So the subwords are the table's. */
+static bool choose_as_table(struct counting *c, GError **error)
+{
+    const xlm_cooccurrence *t = c->table;
+    GError *failure = NULL;
+    g_autofree uint8_t *counted = xlm_cooccurrence_read_counted(t, &failure);
+    if (failure != NULL) {
+        g_propagate_error(error, failure);
+        return false;
+    }
+    /* An older table does not say which they are: without bounds all, and by the counts of the same corpus the same ones. */
+    const bool known = counted != NULL || (t->rule.min_count == 0 && t->rule.max_vocabulary == 0) ||
+                       t->corpus_digest == xlm_corpus_digest_of(c->vocabulary);
+    if (!known)
+        return xlm_error_set(error, EX_DATAERR, "%s: an earlier version made this table with --min-count or --max-vocab, and it "
+                             "does not say which subwords these left in; count its text again", c->options->add);
+    if (counted == NULL)
+        choose_by_counts(c);
+    for (int32_t id = 0; id < c->size && counted != NULL; id++)
+        c->counted[id] = counted[id] && xlm_is_text(xlm_vocabulary_specials(c->vocabulary), id);
+    return true;
+}
+
+static bool choose_subwords(struct counting *c, GError **error)
+{
+    c->counted = g_new0(uint8_t, c->size);
+    if (c->table != NULL)
+        return choose_as_table(c, error);
+    choose_by_counts(c);
+    return true;
 }
 
 /* Estimate the number of records of each row: an occurrence has a subword with a larger id, which is the column, near it as often
@@ -432,8 +465,8 @@ static bool count_all(struct counting *c, GError **error)
         sum_occurrences(c, earlier);
         const xlm_cooccurrence_record record = {c->vocabulary, xlm_corpus_digest(c->corpus),
                                                 xlm_corpus_subwords_digest_of(c->vocabulary), c->rule, c->options->command, inputs,
-                                                c->occurrences, c->owner_row[c->comm->rank], c->owner_row[c->comm->rank + 1],
-                                                c->results};
+                                                c->occurrences, c->counted, c->owner_row[c->comm->rank],
+                                                c->owner_row[c->comm->rank + 1], c->results};
         int64_t entries;
         good = xlm_cooccurrence_write(c->comm, c->options->output, &record, &entries, error);
         if (good)
@@ -447,16 +480,15 @@ bool xlm_cooccurrence_count(const xlm_comm *comm, const xlm_cooccurrence_options
 {
     struct counting c = {.comm = comm, .options = options};
     GError *failure = NULL;
-    open_files(&c, &failure);
+    if (open_files(&c, &failure))
+        choose_subwords(&c, &failure);
     bool good = xlm_comm_agree_on(comm, failure, error);
     if (good) {
-        c.counted = g_new0(bool, c.size);
         c.weight = g_new0(double, c.size);
         c.owner_row = g_new0(int64_t, comm->ranks + 1);
         c.occurrences = g_new0(int64_t, c.size * c.languages);
         c.results = g_new0(xlm_pair_runs *, c.languages);
         c.scratch = options->scratch != NULL ? g_strdup(options->scratch) : g_path_get_dirname(options->output);
-        choose_subwords(&c);
         weigh_rows(&c);
         cut_rows(&c, 0, c.size, comm->ranks, c.owner_row);
         good = count_all(&c, error);

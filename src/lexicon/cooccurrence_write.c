@@ -275,7 +275,8 @@ static bool write_words(struct writing *w, GError **error)
     return xlm_store_write_strings(w->store, "/languages", languages, xlm_vocabulary_language_names(v), error) &&
            xlm_store_write_strings(w->store, "/words/subwords", (uint64_t)w->vocabulary, xlm_vocabulary_words(v), error) &&
            xlm_store_write_parts(w->store, "/words/occurrences", XLM_I64, languages, rows, w->record->occurrences, error) &&
-           xlm_store_write_parts(w->store, "/words/totals", XLM_F64, 0, rows, w->totals, error);
+           xlm_store_write_parts(w->store, "/words/totals", XLM_F64, 0, rows, w->totals, error) &&
+           xlm_store_write_parts(w->store, "/words/counted", XLM_U8, 0, rows, w->record->counted, error);
 }
 
 static bool write_attributes(struct writing *w, GError **error)

@@ -14,6 +14,7 @@ typedef struct xlm_cooccurrence_record {
     const char *command;
     char **inputs;              /* NULL-terminated */
     const int64_t *occurrences; /* [V x languages], of all ranks */
+    const uint8_t *counted;     /* [V] 1: the subword has a row and a column */
     int64_t first_row, last_row;        /* this rank's rows; those of all ranks follow one another */
     xlm_pair_runs *const *counts;       /* [languages] the records of this rank's rows; NULL: no text of this language */
 } xlm_cooccurrence_record;

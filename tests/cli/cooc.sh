@@ -112,6 +112,29 @@ same_table all.h5 grown.h5
 [ "$(strings /inputs added.h5 | wc -l)" -eq 2 ] || fail "inputs: $(strings /inputs added.h5)"
 logged again.log xlm_cooc corpus.h5 --split held-out --add added.h5 -o twice.h5
 grep -q 'counted before' again.log || fail "text that is counted twice is not noticed"
+# The subwords that the first corpus left in, 7 words of 10, are counted in another one with counts of its own, and no others: few
+# of them are frequent there, and the table does not have what is (garden, in parts).
+for _ in {1..40}; do printf 'red house big\nblue car small\n'; done >first
+printf 'garden of stars\nlone\n' >>first
+yes lone | head -n 39 >>first
+{ yes 'red garden' | head -n 20; printf 'red car house\nred lone\n'; } >second
+logged l.log xlm_prep --mono en=first --words space --bpe 200 --held-out 0 -o first.h5
+logged l.log xlm_prep --mono en=second --like first.h5 --held-out 0 -o second.h5
+for bound in '--min-count 10' '--max-vocab 7'; do
+    # shellcheck disable=SC2086 # options are words
+    logged w.log xlm_cooc first.h5 -o first-cooc.h5 --weights even $bound
+    logged w.log ranks 2 xlm_cooc second.h5 --add first-cooc.h5 -o both.h5
+    logged w.log xlm_cooc first.h5 -o unbounded.h5 --weights even
+    logged w.log xlm_cooc second.h5 --add unbounded.h5 -o all-words.h5
+    h5dump -d /words/counted both.h5 | grep -q U8 && [ "$(numbers /words/counted both.h5 | grep -c -x 1)" -eq 7 ] ||
+        fail "$bound: subwords of the table: $(numbers /words/counted both.h5 | paste -s -d ' ')"
+    # What the unbounded table has of these subwords: all of the text of both.
+    paste -d ' ' <(numbers /words/counted both.h5) <(seq 0 1000) | sed -n 's/^1 \([0-9]*\)$/\1/p' >kept
+    table all-words.h5 | awk 'FILENAME == "kept" { kept[$1] = 1; next } kept[$1] && kept[$2]' kept - >of-kept
+    table both.h5 >of-both
+    equal of-kept of-both
+    [ "$(wc -l <of-both)" -eq 9 ] && awk '$3 == 1 { n++ } END { exit n != 3 }' of-both || fail "$bound: $(cat of-both)"
+done
 
 # ---- what people look at ----
 logged top.log xlm_cooc top house cooc-2.h5 -n 3

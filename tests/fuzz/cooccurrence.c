@@ -32,6 +32,7 @@ static bool write_words(xlm_store *store)
     static const char *const inputs[] = {"x"};
     static const int64_t occurrences[2 * V] = {0, 0, 4, 0, 5, 0, 0, 0, 2, 0, 1};
     static const double totals[V] = {0, 2.5, 2.5, 0, 0.6, 2};
+    static const uint8_t counted[V] = {0, 1, 1, 0, 1, 1};
     const uint64_t dims[2] = {V, 2};
     return xlm_store_write_strings(store, "/languages", 2, languages, NULL) &&
            xlm_store_write_strings(store, "/inputs", 1, inputs, NULL) &&
@@ -39,7 +40,8 @@ static bool write_words(xlm_store *store)
            xlm_store_dataset(store, "/words/occurrences", XLM_I64, 2, dims, XLM_STORE_CHECKED, NULL) &&
            xlm_store_write(store, "/words/occurrences", 0, V, occurrences, NULL) &&
            xlm_store_dataset(store, "/words/totals", XLM_F64, 1, dims, XLM_STORE_CHECKED, NULL) &&
-           xlm_store_write(store, "/words/totals", 0, V, totals, NULL);
+           xlm_store_write(store, "/words/totals", 0, V, totals, NULL) &&
+           xlm_store_write_array(store, "/words", "counted", XLM_U8, V, counted, NULL);
 }
 
 static fuzz_original *make_original(void)
@@ -86,7 +88,12 @@ static bool read_table(const xlm_cooccurrence *table, GError **error)
     int64_t *occurrences = xlm_cooccurrence_read_occurrences(table, error);
     double *totals = occurrences != NULL ? xlm_cooccurrence_read_totals(table, error) : NULL;
     char **words = totals != NULL ? xlm_cooccurrence_read_words(table, error) : NULL;
-    const bool good = words != NULL;
+    GError *failure = NULL; /* a table may have no such list */
+    uint8_t *counted = words != NULL ? xlm_cooccurrence_read_counted(table, &failure) : NULL;
+    const bool good = words != NULL && failure == NULL;
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    g_free(counted);
     g_free(occurrences);
     g_free(totals);
     g_strfreev(words);

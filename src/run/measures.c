@@ -240,7 +240,8 @@ static double value_of_objective(const xlm_measured *m, int k, const char *rest,
         if (fits && has)
             return value_of(row, part[0]);
     }
-    *possible = !finite || !g_strv_contains(quantities, part[0]);
+    /* A metric that the objective declares can be without a value now: moco has no accuracy as long as its queue is empty. */
+    *possible = !finite || !g_strv_contains(quantities, part[0]) || has_metric(m->host, k, rest);
     return NAN;
 }
 

@@ -18,6 +18,7 @@
 typedef struct xlm_measured {
     const xlm_job *job;
     const xlm_vocabulary *vocabulary; /* whose languages the rows number */
+    const xlm_host *host;             /* of the objectives; NULL: only totals are asked for */
     int64_t step;
     const xlm_evaluation *rows;       /* [n] of losses */
     int n;
@@ -35,7 +36,8 @@ void xlm_measured_weights(const xlm_measured *measured, double *weight);
 /* Can an evaluation have these measures (NULL-terminated names), as far as is known before there is one, and can the mean of them
  * compare checkpoints? EX_CONFIG: the error lists the names that there are. Not collective. */
 bool xlm_measures_check(const xlm_run_size *size, char *const *names, GError **error);
-/* [out] score: their mean; NaN if one of them has no value in this evaluation because its objective takes no part in this step.
+/* [out] score: their mean; NaN if one of them has no value in this evaluation because its objective takes no part in this step,
+ * or has no value of this metric yet.
  * EX_CONFIG: the objective takes part and has no such measure; the error lists those that it has. */
 bool xlm_measures_mean(const xlm_measured *measured, char *const *names, double *score, GError **error);
 

@@ -76,13 +76,20 @@ static bool score_of(const xlm_scoring *s, const xlm_measured *measured, double 
     return true;
 }
 
+/* Where an evaluation of this step goes. */
+static xlm_measured measured_now(const xlm_scoring *s)
+{
+    return (xlm_measured){.job = s->job, .vocabulary = s->vocabulary, .host = xlm_engine_workspace(s->engine).host,
+                          .step = s->progress->step};
+}
+
 bool xlm_scoring_begin(const xlm_scoring *scoring, GError **error)
 {
     const xlm_run_progress *progress = scoring->progress;
     const int64_t every = scoring->job->train.evaluate_every;
     const bool first = progress->step == 0;
     g_autofree xlm_evaluation *rows = NULL;
-    xlm_measured measured = {.job = scoring->job, .vocabulary = scoring->vocabulary, .step = progress->step};
+    xlm_measured measured = measured_now(scoring);
     double score;
     if (!has_losses(scoring))
         return true;
@@ -165,7 +172,7 @@ bool xlm_scoring_evaluate(const xlm_scoring *scoring, bool hurried, bool *best, 
     const bool scored = scoring->validation == NULL || scoring->progress->validated == scoring->progress->step;
     g_autofree xlm_evaluation *rows = NULL;
     g_autoptr(GArray) measures = g_array_new(FALSE, FALSE, sizeof(xlm_language_measure));
-    xlm_measured measured = {.job = scoring->job, .vocabulary = scoring->vocabulary, .step = scoring->progress->step};
+    xlm_measured measured = measured_now(scoring);
     /* Held-out losses that no score needs change nothing that follows. */
     const bool losses = has_losses(scoring) && (needs_losses(scoring) ? !scored : !hurried);
     *best = false;

@@ -32,6 +32,13 @@ awk -F, '$2 == "train" && $3 == "moco/accuracy" { n++ } $2 == "train" && $3 == "
     END { exit !(n == 8 && first > 0) }' random-1/metrics.csv || fail "a random queue: $(grep moco random-1/metrics.csv)"
 [ "$(value out-1 1 train moco loss)" = 0 ] || fail "an empty queue has a loss: $(value out-1 1 train moco loss)"
 [ "$(numbers /objectives/moco/appended random-4/latest)" = 88 ] || fail "keys: $(numbers /objectives/moco/appended random-4/latest)"
+# Checkpoints are compared by its accuracy, which the first evaluation does not have, with an empty queue.
+{ cat all.conf; printf '[evaluate]\nchoose_by = moco/accuracy\n'; } >best.conf
+trained best.conf best 1
+[ "$(grep -c 'chosen by moco/accuracy, step [48]: [01]\.' best.log)" -eq 2 ] && [ -e best/best ] ||
+    fail "chosen by accuracy: $(tail -n 5 best.log)"
+trained best.conf late 1 --set 'objective moco.begin=4'
+[ "$(readlink late/best)" = "$(checkpoint 8)" ] || fail "a late queue: best is $(readlink late/best): $(tail -n 5 late.log)"
 # A queue that the checkpoint does not fit is refused.
 cp -r out-1 other
 expect 65 'objectives/moco/queue' xlm_train all.conf --set train.output=other --set 'objective moco.queue=32' --set train.steps=9

@@ -63,9 +63,10 @@ const char *const xlm_evaluate_metrics[] = {
 const xlm_option xlm_evaluate_options[] = {
     {"choose_by", XLM_OPTION_LIST, "", 0, 0, NULL,
      "measure of held-out text by which checkpoints are compared, with each evaluation but the first; the best is kept, as "
-     "OUTPUT/best. OBJECTIVE/loss, /perplexity, /accuracy or a metric of the objective, of one language OBJECTIVE/loss/LANG; "
-     "loss: the weighted sum of all objectives' losses; with translate its metric, of one direction METRIC/en-de; the mean of "
-     "several, with commas. Default: the metric with translate, else loss", EVALUATE(choose_by)},
+     "OUTPUT/best. OBJECTIVE/loss or a metric of the objective; where masked tokens are predicted also OBJECTIVE/perplexity, "
+     "/accuracy, and of one language OBJECTIVE/loss/LANG and so on; loss: the weighted sum of all objectives' losses; with "
+     "translate its metric, of one direction METRIC/en-de; the mean of several, with commas. Default: the metric with "
+     "translate, else loss", EVALUATE(choose_by)},
     {"patience", XLM_OPTION_INT, "0", 0, 1e9, NULL,
      "the run ends when what it is chosen by has not become better in this many evaluations; 0: it does not", EVALUATE(patience)},
     {"translate", XLM_OPTION_LIST, "", 0, 0, NULL,

@@ -8,7 +8,7 @@
 #include "options/options.h"
 
 static const char TOTAL[] = "loss";
-/* What every objective on held-out text may have, of all languages and of each. */
+/* Every objective on held-out text has a loss, and one that predicts masked tokens all three, of all languages and of each. */
 static const char *const quantities[] = {"loss", "perplexity", "accuracy", NULL};
 
 bool xlm_measure_rises(const char *name)
@@ -78,18 +78,6 @@ static int objective_of(const xlm_job *job, const char *name, const char **rest)
     return -1;
 }
 
-/* Is it "loss" or "loss/LANGUAGE", or the same of another quantity? */
-static bool is_quantity(const char *rest, const xlm_vocabulary *vocabulary)
-{
-    for (const char *const *quantity = quantities; *quantity != NULL; quantity++) {
-        const char *language = after(rest, *quantity);
-        if (strcmp(rest, *quantity) == 0 ||
-            (language != NULL && g_strv_contains(xlm_vocabulary_language_names(vocabulary), language)))
-            return true;
-    }
-    return false;
-}
-
 /* Is it a metric of objective k that held-out text can have? */
 static bool has_metric(const xlm_host *host, int k, const char *name)
 {
@@ -123,6 +111,21 @@ static bool may_have_scores(const xlm_host *host, int k)
            !g_ptr_array_find_with_equal_func((GPtrArray *)names, "accuracy", g_str_equal, NULL);
 }
 
+/* Is it "loss" or, of an objective that may have scores, another quantity or "loss/LANGUAGE" and the like? The tokens of a language
+ * are those that have a score: other losses, and metrics, are of all languages. */
+static bool is_quantity(const xlm_run_size *size, int k, const char *rest)
+{
+    if (strcmp(rest, quantities[0]) == 0)
+        return true;
+    for (const char *const *quantity = quantities; *quantity != NULL && may_have_scores(size->host, k); quantity++) {
+        const char *language = after(rest, *quantity);
+        if (strcmp(rest, *quantity) == 0 ||
+            (language != NULL && g_strv_contains(xlm_vocabulary_language_names(size->vocabulary), language)))
+            return true;
+    }
+    return false;
+}
+
 /* "loss, mlm/loss, ...": what an evaluation may have. g_free. */
 static char *list_possible(const xlm_run_size *size)
 {
@@ -144,12 +147,27 @@ static char *list_possible(const xlm_run_size *size)
     return g_string_free(list, FALSE);
 }
 
+/* What there is of one language, as the end of a sentence; empty: nothing. g_free. */
+static char *list_by_language(const xlm_run_size *size)
+{
+    g_autoptr(GPtrArray) scored = g_ptr_array_new();
+    for (int k = 0; k < size->job->objectives; k++)
+        if (is_evaluated(size, k) && may_have_scores(size->host, k))
+            g_ptr_array_add(scored, (char *)size->job->objective[k].name);
+    if (scored->len == 0)
+        return g_strdup("");
+    g_ptr_array_add(scored, NULL);
+    g_autofree char *objectives = xlm_names_some((char **)scored->pdata);
+    g_autofree char *languages = xlm_names_some((char **)xlm_vocabulary_language_names(size->vocabulary));
+    return g_strdup_printf("; loss, perplexity and accuracy of %s also of one language, followed by / and %s", objectives,
+                           languages);
+}
+
 static bool refuse(const char *name, const xlm_run_size *size, GError **error)
 {
-    g_autofree char *list = list_possible(size);
-    g_autofree char *languages = xlm_names_some((char **)xlm_vocabulary_language_names(size->vocabulary));
-    return xlm_error_set(error, EX_CONFIG, "[evaluate]: choose_by = %s: held-out text has no such measure; there are %s; of one "
-                         "language, followed by / and %s", name, list, languages);
+    g_autofree char *list = list_possible(size), *by_language = list_by_language(size);
+    return xlm_error_set(error, EX_CONFIG, "[evaluate]: choose_by = %s: held-out text has no such measure; there are %s%s", name,
+                         list, by_language);
 }
 
 static bool refuse_unmasked(const char *name, const xlm_job_objective *objective, GError **error)
@@ -194,7 +212,7 @@ bool xlm_measures_check(const xlm_run_size *size, char *const *names, GError **e
                 return false;
         } else if (!is_of_translations(job, *name) &&
                    (k < 0 || !is_evaluated(size, k) ||
-                    (!is_quantity(rest, size->vocabulary) && !has_metric(size->host, k, rest)))) {
+                    (!is_quantity(size, k, rest) && !has_metric(size->host, k, rest)))) {
             return refuse(*name, size, error);
         } else if (k >= 0 && !is_of_translations(job, *name) && is_unmasked(size, k)) {
             return refuse_unmasked(*name, &job->objective[k], error);

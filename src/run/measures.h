@@ -3,7 +3,7 @@
  * Checkpoints are compared by one measure on held-out text, or by the mean of several, which a job names ([evaluate] choose_by):
  *   loss                        the sum of the objectives' losses, each multiplied by its weight
  *   OBJECTIVE/loss              and /perplexity, /accuracy, and the objective's own metrics
- *   OBJECTIVE/loss/LANGUAGE     and /perplexity, /accuracy: of one language
+ *   OBJECTIVE/loss/LANGUAGE     and /perplexity, /accuracy: of one language, for objectives that predict masked tokens
  *   METRIC, METRIC/en-de        with translate: the mean score of all directions, and the score of one of several
  * These are the names of rows and columns in metrics.csv. */
 #ifndef XLM_RUN_MEASURES_H

@@ -82,6 +82,14 @@ if [ "${XLM_SANITIZERS-}" != yes ]; then
 fi
 
 # ---- what is refused, or warned of, before training ----
+# Its metrics and its loss are of all languages together.
+for name in moco/accuracy/xx moco/loss/en moco/perplexity; do
+    expect 78 "choose_by = $name: .* there are loss, .*, moco/loss, moco/accuracy, moco/key_norm; .* of mlm, tlm also .*en, xx\$" \
+        xlm_train best.conf --set evaluate.choose_by=$name --set train.output=none --dry-run
+done
+{ cat moco.conf; printf '[evaluate]\nchoose_by = moco/accuracy/xx\n'; } >alone.conf
+expect 78 'choose_by = moco/accuracy/xx: .* there are loss, moco/loss, moco/accuracy, moco/key_norm$' \
+    xlm_train alone.conf --set train.output=none --dry-run
 expect 78 'objective moco.: queue = 7, but a step of .stream pairs. has 8 keys' xlm_train all.conf \
     --set 'objective moco.queue=7' --set train.output=none
 expect 78 'objective moco.: .*stream text. has none; set type = parallel' xlm_train all.conf --set 'objective moco.stream=text' \

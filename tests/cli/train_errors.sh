@@ -239,9 +239,16 @@ job_refused 'evaluate.words: words is about BLEU' best.conf --set evaluate.trans
 job_refused 'evaluate.length_penalty: length_penalty is for several hypotheses' best.conf --set evaluate.translate=en-xx \
     --set evaluate.length_penalty=0.6
 sed 's/^plugin = mlm/plugin = sop/; /^weight/d; s/^stream = pairs/stream = text/; /^.stream pairs/,/^length/d' best.conf >sop.conf
-expect 78 'choose_by = tlm/perplexity: held-out text has no such measure; of objective tlm there are tlm/loss, tlm/accuracy$' \
-    train sop.conf --set train.output=sop --set evaluate.choose_by=tlm/perplexity
-[ ! -e sop/latest ] || fail "trained by a measure that is not there"
+for name in tlm/perplexity tlm/loss/en tlm/accuracy/en; do
+    job_refused "choose_by = $name: held-out text has no such measure; .*mlm/accuracy, tlm/loss, tlm/accuracy; .* of mlm also " \
+        sop.conf --set evaluate.choose_by=$name
+done
+# That a plugin has no scores of the masked tokens that it views is known when it is evaluated.
+build_plugin distil
+sed 's|= sop$|= ./distil.so|' sop.conf >distil.conf
+expect 78 'choose_by = tlm/perplexity: held-out text has no such measure; of objective tlm there are tlm/loss$' \
+    train distil.conf --set train.output=distil --set evaluate.choose_by=tlm/perplexity
+[ ! -e distil/latest ] || fail "trained by a measure that is not there"
 # No room for the first file of a run; what is shown of it goes through a pipe, without that limit.
 no_room() { (ulimit -f 1 && exec xlm_train job.conf --set train.output=no-room) 2>&1 | tail -n 1 >&2; return "${PIPESTATUS[0]}"; }
 expect 74 '^xlm_train: no-room/job.conf: cannot be written: File too large' no_room

@@ -58,7 +58,8 @@ static bool save_notes(const xlm_vocabulary *v, xlm_store *store, const char *pa
     return xlm_store_set_text(store, path, "normalisation", cls->normaliser != NULL ? cls->normalisation : usual, error) &&
            xlm_word_store_note(store, path, "words", "description", words, error) &&
            xlm_word_store_note(store, path, "counts", "description",
-                               "how often each subword is in the text that the vocabulary was made of; 0 for special tokens",
+                               "how often each subword is in the training text of the corpus, or the number in the file of "
+                               "xlm_prep --vocab; 0 for special tokens",
                                error);
 }
 

@@ -113,7 +113,7 @@ static const GOptionEntry subword_options[] = {
      "with --bpe, --unigram or --add-subwords: learn from a share of the sentences, drawn by a digest of their text and the "
      "seed; counts in the vocabulary are those of all text (default 1)", "SHARE"},
     {"vocab", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.vocabulary,
-     "with --codes: take the vocabulary from a file of fastBPE", "FILE"},
+     "with --codes: take the vocabulary, and its counts, from a file of fastBPE", "FILE"},
     {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
      "take vocabulary, codes, word splitting and languages from a checkpoint or another corpus, for [train] start; text may be "
      "in more languages", "FILE"},

@@ -102,6 +102,13 @@ done >undescribed
 prep() { ranks 2 xlm_prep "$@" >log 2>&1 || { cat log; fail "xlm_prep $*"; }; }
 text=(--mono xx=mono.xx --para xx-en=pairs.xx,pairs.en --words space --held-out 0.1)
 prep --mono en=mono.en "${text[@]}" --codes 1/codes --vocab 1/vocab -o given.h5
+# The counts of a given vocabulary stay; those of --like are of the new text (tests/cli/prep_like.sh).
+awk '{ print $1, $2 + 1000 }' 1/vocab >more.vocab
+prep --mono en=mono.en "${text[@]}" --codes 1/codes --vocab more.vocab -o more.h5
+numbers /vocabulary/counts given.h5 | awk '{ print ($1 > 0 ? $1 + 1000 : 0) }' >given.counts
+numbers /vocabulary/counts more.h5 | cmp - given.counts &&
+    h5dump -w 500 -a /vocabulary/counts/description more.h5 | grep -q 'of the corpus, or the number in the file of xlm_prep --vocab' ||
+    fail "counts of a given vocabulary: $(numbers /vocabulary/counts more.h5 | paste -s -d ' ' | head -c 200)"
 tar -cf pairs.tar pairs.xx pairs.en
 prep --mono en=mono.en.gz --mono xx=mono.xx --para xx-en=pairs.tar/pairs.xx,pairs.tar/pairs.en --words space --held-out 0.1 \
     --codes 1/codes --write-vocab vocab.counted -o zipped.h5

@@ -16,7 +16,8 @@ static const xlm_program program = {
     .progress = true,
     .purpose = "Prepare text for training: split words, learn or apply subwords, write one corpus file",
     .notes =
-        "Text is UTF-8, one sentence per line, plain or compressed (gzip, xz, bzip2, zstd, lz4), or in an archive: a.zip/NAME.\n"
+        "Text is UTF-8, one sentence per line, plain or compressed (gzip, xz, bzip2, zstd, lz4, lzip, compress), or in an\n"
+        "archive: a.zip/NAME.\n"
         "The text of jsonl:FIELD:FILE is the member FIELD of the JSON object in each line, and that of tsv:COLUMN:FILE a field\n"
         "between tabs, counted from 1. That of tmx:LANG:FILE is the segments in LANG of a translation memory; in messages its\n"
         "lines are translation units. That of wet:FILE is the lines of Common Crawl's web pages. - is standard input. JSON,\n"
@@ -160,8 +161,8 @@ static const GOptionEntry output_options[] = {
      "memory per rank for counting words, approximately; the rest goes to scratch files (default 2G). If it is given, learning "
      "takes no more either, or is refused", "BYTES[K|M|G]"},
     {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
-     "directory of scratch files: counts beyond --memory, and the text of what is not a plain file of lines (default: that of "
-     "the output)", "DIR"},
+     "directory of scratch files: counts beyond --memory, and the text of what is not a plain file of lines, which all ranks must "
+     "see there (default: that of the output)", "DIR"},
     {"segment", 0, 0, G_OPTION_ARG_NONE, &given.segment,
      "with --codes and the arguments IN OUT: split the words of tokenised text into subwords like fastBPE, and write text", NULL},
     {.long_name = NULL}};

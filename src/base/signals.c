@@ -80,7 +80,7 @@ static void end(int number, siginfo_t *info, void *context)
 
 void xlm_signals_end_cleanly(void)
 {
-    static const int ending[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+    static const int ending[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGUSR1, SIGXCPU};
     main_thread = pthread_self();
     for (size_t i = 0; i < G_N_ELEMENTS(ending); i++)
         if (!is_ignored(ending[i]))

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* From now on SIGHUP, SIGINT, SIGTERM and SIGPIPE, unless they are ignored, end the process as they do by default, but first
- * remove its unfinished files (base/unfinished.h). Called by the main thread, which must live as long as the process. */
+/* From now on SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGUSR1 (Slurm's notice before the time limit) and SIGXCPU (a limit on processor
+ * time), unless they are ignored, end the process as they do by default, but first remove its unfinished files
+ * (base/unfinished.h). Called by the main thread, which must live as long as the process. */
 void xlm_signals_end_cleanly(void);
 
-/* From now on SIGTERM, SIGHUP (where it is not ignored, as nohup does), SIGINT and SIGUSR1 (Slurm's notice before the time limit)
- * are noted instead of ending the process; a second SIGINT ends it cleanly. SIGPIPE is ignored. Called by the main thread. */
+/* From now on SIGTERM, SIGHUP (where it is not ignored, as nohup does), SIGINT and SIGUSR1 are noted instead of ending the
+ * process; a second SIGINT ends it cleanly. SIGPIPE is ignored. Called by the main thread. */
 void xlm_signals_watch(void);
 /* Number of the first signal noted on this rank, or 0. */
 int xlm_signals_noted(void);

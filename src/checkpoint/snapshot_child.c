@@ -119,7 +119,7 @@ void xlm_snapshot_child_clean(const xlm_snapshot_child *child)
 
 static void leave_parent(const xlm_snapshot_child *c)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGCONT, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1, SIGXCPU, SIGCONT, SIGHUP};
     setsid();
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         signal(numbers[i], SIG_DFL);

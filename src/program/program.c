@@ -38,9 +38,9 @@ static const char exit_codes[] =
 
 /* After those of the program itself, which are smaller. */
 static const char exit_codes_of_signals[] =
-    "  129, 130, 141, 143\n"
-    "      ended by SIGHUP, SIGINT, SIGPIPE (the reader of its output, such as head, has closed it) or SIGTERM, with\n"
-    "      the exit code that shells use; unfinished files are removed\n";
+    "  129, 130, 138, 141, 143, 152\n"
+    "      ended by SIGHUP, SIGINT, SIGUSR1, SIGPIPE (the reader of its output, such as head, has closed it), SIGTERM\n"
+    "      or SIGXCPU, with the exit code that shells use; unfinished files are removed\n";
 
 static const char environment[] =
     "Environment:\n"

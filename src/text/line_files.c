@@ -116,6 +116,8 @@ bool xlm_line_files_write(const GPtrArray *files, const char *directory, GError 
     sigaddset(&ending, SIGHUP);
     sigaddset(&ending, SIGINT);
     sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGUSR1);
+    sigaddset(&ending, SIGXCPU);
     sigprocmask(SIG_BLOCK, &ending, &before);
     const bool good = write_all(files, directory, error);
     sigprocmask(SIG_SETMASK, &before, NULL);

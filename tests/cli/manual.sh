@@ -158,7 +158,7 @@ finds_fault keys 's/href="#key-tune-batch"/href="#key-train-batch"/'
 finds_fault options 's/href="man-xlm_tune.html#option-resume"/href="man-xlm_tune.html"/'
 finds_fault options 's/href="man-xlm_cooc.html#option-add"/href="man-xlm_cooc.html#option-output"/'
 finds_fault codes 's#<td>78</td>#<td>77</td>#'
-finds_fault codes 's#<td>129, 130, 141, 143</td>#<td>129, 130, 141</td>#'
+finds_fault codes 's#<td>129, 130, 138, 141, 143, 152</td>#<td>129, 130, 138, 141, 143</td>#'
 finds_fault codes 's#<td>xlm_train, xlm_tune</td>#<td>xlm_train</td>#'
 finds_fault codes 's#an input is missing#an output is missing#'
 grep -oE '^<td>[0-9]+' codes.html | tr -d '<td>' >../codes

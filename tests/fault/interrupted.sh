@@ -97,7 +97,7 @@ for n in 1 2; do
     stops $n TERM 143 xlm_embed export out/latest --text many.en --language en -o new/vectors.txt
     stops $n HUP 129 xlm_embed export out/latest --text many.en --language en -o new/vectors.h5
 done
-for signal in INT:130 TERM:143 HUP:129; do
+for signal in INT:130 TERM:143 HUP:129 USR1:138 XCPU:152; do
     stops 1 ${signal%:*} ${signal#*:} xlm_convert plain/latest -o new/model
 done
 for signal in HUP:75 INT:75 TERM:75; do

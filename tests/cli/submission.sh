@@ -110,6 +110,24 @@ interrupted() {
 for signal in USR1 TERM; do interrupted $signal 'interrupted with a checkpoint'; done
 : >starts
 for signal in USR1 TERM; do interrupted $signal 'interrupted while it started'; done
+# stopped CODE: near the time limit, a program that would begin anew is not put back into the queue.
+stopped() {
+    rm -f ready requeued
+    XLM_OPTIONS='' bash job.sbatch a.conf >signal.log 2>&1 &
+    launcher=$!
+    until_true [ -e ready ] && kill -USR1 "$launcher"
+    ended
+    [ "$code" -eq "$1" ] && [ ! -e requeued ] && grep -q 'stopped before its end.*needs more time' signal.log &&
+        ! grep -q checkpoint signal.log || fail "another program, $1: $code: $(cat signal.log)"
+}
+stopped 138
+rm starts
+stopped 75
+# After preemption it may have that time. With --resume auto among the options it is a program that resumes.
+XLM_OPTIONS='' interrupted TERM 'interrupted before its end; it begins anew'
+for given in '--progress log --resume=auto' '-r auto'; do
+    XLM_OPTIONS=$given interrupted USR1 'interrupted with a checkpoint'
+done
 
 # Where no cluster can be started, as here by somebody who is not root, tests/slurm is left out, and says nothing else.
 printf '%s\n' '#!/bin/sh' 'echo 1000' >bin/id

@@ -6,7 +6,8 @@
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and neither LC_ALL nor CDPATH
 # In the environment:
-#   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core
+#   XLM_LAUNCH    the command that starts the ranks: "mpiexec -n 16"; by default mpiexec with one rank per core. With a
+#                 number of ranks it holds here alone; without one ("srun --mpi=pmix") also for jobs of --submit
 #   XLM_MPIEXEC   that mpiexec, if several MPIs are installed: "mpiexec.mpich"
 #   DICTIONARY    dictionary: a dictd database; none: do without
 #   HOURS         within_hours: time limit
@@ -126,8 +127,15 @@ planned() {
 
 # submit_job OPTION...: sbatch. In an allocation (salloc, srun --pty) variables describe what it has; sbatch would give them to the
 # new job, whose script and srun read those that Slurm does not set anew for it.
+# An XLM_LAUNCH with a number of ranks starts those of this machine, such as the ones that make corpora: the job script, which sets
+# the number itself, would refuse it when its turn comes.
 submit_job() {
+    local number_of_ranks=' (--?n|--?np|-n[0-9]+|--ntasks|--ntasks=[^ ]*) '
     (
+        if [[ " ${XLM_LAUNCH-} " =~ $number_of_ranks ]]; then
+            echo "${0##*/}: XLM_LAUNCH=$XLM_LAUNCH holds here alone: options of sbatch (SBATCH) set the ranks of the Slurm job" >&2
+            unset XLM_LAUNCH
+        fi
         [[ -z ${SLURM_JOB_ID-} ]] || unset "${!SLURM_NTASKS@}" "${!SLURM_CPU@}" "${!SLURM_MEM_@}" "${!SLURM_GPUS@}" \
             "${!SLURM_ARRAY_@}" SLURM_NPROCS SLURM_TRES_PER_TASK SLURM_HINT SLURM_THREADS_PER_CORE SLURM_DISTRIBUTION \
             SLURM_RESTART_COUNT

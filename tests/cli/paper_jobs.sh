@@ -133,6 +133,7 @@ mkdir bin
 cat >bin/sbatch <<'SBATCH'
 #!/bin/sh
 env | grep ^SLURM_ >>variables
+echo "${XLM_LAUNCH-none}" >launcher
 for a in "$@"; do printf "<%s>" "$a"; done >>submitted; echo >>submitted
 SBATCH
 chmod +x bin/sbatch
@@ -147,6 +148,12 @@ rm variables
 # Outside of one they are options of sbatch, as the user has set them.
 RUNS=xnli/tlm:2 SLURM_HINT=nomultithread PATH=$PWD/bin:$PATH run mlm-gc submit.log --submit
 [ "$(<variables)" = SLURM_HINT=nomultithread ] || fail "without an allocation: $(<variables)"
+# The job script sets the number of ranks: a launcher with one holds here alone.
+[ "$(<launcher)" = env ] || fail "without a number of ranks: $(<launcher)"
+for given in 'mpiexec -n 2' 'srun --ntasks=2'; do
+    RUNS=xnli/tlm:2 XLM_LAUNCH=$given PATH=$PWD/bin:$PATH run mlm-gc submit.log --submit
+    [ "$(<launcher)" = none ] && grep -q "XLM_LAUNCH=$given holds here alone" submit.log || fail "$given: $(<launcher)"
+done
 
 # Errors.
 unset RUNS

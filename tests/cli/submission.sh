@@ -51,6 +51,15 @@ given='<--ntasks-per-node=2><--cpus-per-task=4><--wait=60>' own='<--mpi=cray_sha
 logged own.log env XLM_LAUNCH="bin/launch --mine" bash job.sbatch a.conf
 [ "$(<launched)" = '<--mine><-n><1></bin/true><--resume><auto><a.conf>' ] || fail "another launcher: $(cat launched own.log)"
 
+# The number of ranks is the script's; what only looks like it is the launcher's.
+for given in '-n 4' '-np 4' '--np 4' -n4 '--ntasks 4' --ntasks=4; do
+    rm -f launched
+    expect 64 "XLM_LAUNCH=bin/launch $given --mine: leave out ${given%% *};" \
+        env XLM_LAUNCH="bin/launch $given --mine" bash job.sbatch a.conf
+    [ ! -e launched ] || fail "$given: launched"
+done
+logged own.log env XLM_LAUNCH="bin/launch --ntasks-per-core=1 -name" bash job.sbatch a.conf
+
 # Variables that the script sets reach the ranks, also where those of the shell that the job was submitted from do not.
 SLURM_EXPORT_ENV=NONE logged none.log bash job.sbatch a.conf
 [ "$(<exported)" = ALL ] || fail "after sbatch --export=NONE: $(<exported)"

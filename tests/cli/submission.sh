@@ -60,6 +60,12 @@ for given in '-n 4' '-np 4' '--np 4' -n4 '--ntasks 4' --ntasks=4; do
 done
 logged own.log env XLM_LAUNCH="bin/launch --ntasks-per-core=1 -name" bash job.sbatch a.conf
 
+# A bare name is looked up in PATH; the message about what is not there names it.
+cp bin/has_gone bin/xlm_other
+logged bare.log env XLM_TRAIN=xlm_other bash job.sbatch a.conf
+grep -q "<$PWD/bin/xlm_other><--resume>" launched || fail "XLM_TRAIN=xlm_other: $(cat launched bare.log)"
+expect 69 'XLM_TRAIN=xlm_none: there is no such program' env XLM_TRAIN=xlm_none bash job.sbatch a.conf
+
 # Variables that the script sets reach the ranks, also where those of the shell that the job was submitted from do not.
 SLURM_EXPORT_ENV=NONE logged none.log bash job.sbatch a.conf
 [ "$(<exported)" = ALL ] || fail "after sbatch --export=NONE: $(<exported)"

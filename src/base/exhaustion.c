@@ -90,21 +90,48 @@ static uint64_t group_number(const char *directory, const char *name)
     return number;
 }
 
-/* Bytes that a control group is charged for and that the kernel takes back when its processes want them: files that were read or
- * written, as MemAvailable of the node counts them too. */
-static uint64_t group_reclaimable(const char *directory)
+/* Files of a control group: its limit, what it is charged for, and the lines of memory.stat of what the kernel takes back when its
+ * processes want it: files that were read or written, as MemAvailable of the node counts them too. */
+typedef struct group_files {
+    const char *limit, *charged, *reclaimable[3];
+} group_files;
+enum { VERSIONS = 2 };
+static const group_files versions[VERSIONS] = {
+    {"memory.max", "memory.current", {"inactive_file", "active_file", "slab_reclaimable"}},
+    /* Of version 1, where lines without total_ leave out the groups below. */
+    {"memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file", NULL}},
+};
+
+static uint64_t group_reclaimable(const char *directory, const group_files *files)
 {
-    static const char *const names[] = {"inactive_file", "active_file", "slab_reclaimable"};
     g_autofree char *path = g_strconcat(directory, "/memory.stat", NULL), *text = NULL;
     uint64_t sum = 0;
     if (!g_file_get_contents(path, &text, NULL, NULL))
         return 0;
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line != NULL; line++)
-        for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
-            if (g_str_has_prefix(*line, names[i]) && (*line)[strlen(names[i])] == ' ')
-                sum += g_ascii_strtoull(*line + strlen(names[i]), NULL, 10);
+        for (size_t i = 0; i < G_N_ELEMENTS(files->reclaimable) && files->reclaimable[i] != NULL; i++) {
+            const size_t length = strlen(files->reclaimable[i]);
+            if (strncmp(*line, files->reclaimable[i], length) == 0 && (*line)[length] == ' ')
+                sum += g_ascii_strtoull(*line + length, NULL, 10);
+        }
     return sum;
+}
+
+/* What the limit of this group alone leaves; UINT64_MAX when it has none. */
+static uint64_t left_in(const char *directory)
+{
+    static const uint64_t NO_LIMIT = (uint64_t)1 << 62; /* version 1 has a number just below 2^63 where version 2 says "max" */
+    uint64_t lowest = UINT64_MAX;
+    for (int i = 0; i < VERSIONS; i++) {
+        const uint64_t limit = group_number(directory, versions[i].limit), charged = group_number(directory, versions[i].charged);
+        if (limit < NO_LIMIT && charged != UINT64_MAX) {
+            const uint64_t reclaimable = group_reclaimable(directory, &versions[i]);
+            const uint64_t used = charged > reclaimable ? charged - reclaimable : 0;
+            lowest = MIN(lowest, limit > used ? limit - used : 0);
+        }
+    }
+    return lowest;
 }
 
 uint64_t xlm_group_memory_left(const char *root, const char *group)
@@ -113,25 +140,39 @@ uint64_t xlm_group_memory_left(const char *root, const char *group)
     uint64_t lowest = UINT64_MAX;
     for (char *end = directory + strlen(directory); end != NULL && end >= directory + strlen(root); end = strrchr(directory, '/')) {
         *end = '\0';
-        const uint64_t limit = group_number(directory, "memory.max"), charged = group_number(directory, "memory.current");
-        if (limit != UINT64_MAX && charged != UINT64_MAX) {
-            const uint64_t reclaimable = group_reclaimable(directory), used = charged > reclaimable ? charged - reclaimable : 0;
-            lowest = MIN(lowest, limit > used ? limit - used : 0);
+        const uint64_t left = left_in(directory);
+        lowest = MIN(lowest, left);
+    }
+    return lowest;
+}
+
+/* In a container the groups that it is in have other paths; the loop over the levels ends at the root, which is the container's. */
+uint64_t xlm_groups_memory_left(const char *root, const char *groups)
+{
+    g_auto(GStrv) lines = g_strsplit(groups, "\n", -1);
+    g_autofree char *memory = g_strconcat(root, "/memory", NULL);
+    uint64_t lowest = UINT64_MAX;
+    for (char **line = lines; *line != NULL; line++) {
+        g_auto(GStrv) part = g_strsplit(*line, ":", 3); /* number, controllers, group */
+        if (g_strv_length(part) != 3 || *part[2] != '/')
+            continue;
+        g_auto(GStrv) controllers = g_strsplit(part[1], ",", -1);
+        const bool second = strcmp(part[0], "0") == 0 && *part[1] == '\0';
+        if (second || g_strv_contains((const char *const *)controllers, "memory")) {
+            const uint64_t left = xlm_group_memory_left(second ? root : memory, part[2]);
+            lowest = MIN(lowest, left);
         }
     }
     return lowest;
 }
 
-/* Of the control group that this process is in: a Slurm step, a container. */
+/* Of the control groups that this process is in: a Slurm step, a container. */
 static uint64_t own_group_memory(void)
 {
     g_autofree char *text = NULL;
-    char *line = g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL) ? strstr(text, "0::/") : NULL;
-    if (line == NULL)
+    if (!g_file_get_contents("/proc/self/cgroup", &text, NULL, NULL))
         return UINT64_MAX;
-    char *group = line + strlen("0::");
-    group[strcspn(group, "\n")] = '\0';
-    return xlm_group_memory_left("/sys/fs/cgroup", group);
+    return xlm_groups_memory_left("/sys/fs/cgroup", text);
 }
 
 uint64_t xlm_memory_left(void)

@@ -19,9 +19,12 @@ uint64_t xlm_address_space_left(void);
  * the kernel would take back from files that it keeps in memory counts as left. UINT64_MAX when the system does not say. Processes
  * of one node may see different numbers. */
 uint64_t xlm_memory_left(void);
-/* The part of control groups (version 2) in it: of a group such as "/a/b" and of those above it, each of which may set a limit,
- * below the directory `root` that they are mounted at; UINT64_MAX without a limit. */
+/* The part of control groups in it: of a group such as "/a/b" and of those above it, each of which may set a limit, below the
+ * directory `root` that they are mounted at; UINT64_MAX without a limit. */
 uint64_t xlm_group_memory_left(const char *root, const char *group);
+/* The same of all groups that a text as of /proc/self/cgroup names: those of version 2 are mounted at `root`, and those that limit
+ * memory in version 1 at its directory `memory`. */
+uint64_t xlm_groups_memory_left(const char *root, const char *groups);
 /* Bytes of memory that this process has now; 0 when the system does not say. */
 uint64_t xlm_memory_resident(void);
 

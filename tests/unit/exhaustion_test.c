@@ -80,16 +80,27 @@ static void test_other_errors(void **state)
     assert_non_null(strstr(text, "something else"));
 }
 
-/* Write the files of a control group of that name. */
-static void write_group(const char *group, const char *max, const char *current, const char *stat)
+/* Write the files of a control group of that name; of version 1 those have other names. */
+static void write_files(const char *group, const char *const names[3], const char *const texts[3])
 {
-    const char *const names[] = {"memory.max", "memory.current", "memory.stat"}, *const texts[] = {max, current, stat};
     g_autofree char *folder = g_strconcat(directory, group, NULL);
     assert_int_equal(g_mkdir_with_parents(folder, 0700), 0);
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+    for (size_t i = 0; i < 3; i++) {
         g_autofree char *path = g_build_filename(folder, names[i], NULL);
         assert_true(texts[i] == NULL || g_file_set_contents(path, texts[i], -1, NULL));
     }
+}
+
+static void write_group(const char *group, const char *max, const char *current, const char *stat)
+{
+    write_files(group, (const char *const[]){"memory.max", "memory.current", "memory.stat"},
+                (const char *const[]){max, current, stat});
+}
+
+static void write_first(const char *group, const char *limit, const char *usage, const char *stat)
+{
+    write_files(group, (const char *const[]){"memory.limit_in_bytes", "memory.usage_in_bytes", "memory.stat"},
+                (const char *const[]){limit, usage, stat});
 }
 
 /* The least of all levels; files that the kernel keeps in memory are not used up. */
@@ -116,9 +127,33 @@ static void test_group_memory(void **state)
     assert_int_equal(xlm_group_memory_left(root, "/"), 100);
 }
 
+/* Version 1 has a hierarchy of its own for memory. */
+static void test_first_groups(void **state)
+{
+    (void)state;
+    g_autofree char *root = g_build_filename(directory, "first", NULL);
+    static const char groups[] = "12:pids:/elsewhere\n9:cpuset,memory:/slurm/job_1/step_0\n1:name=systemd:/memory\n0::/system\n";
+    assert_true(xlm_groups_memory_left(root, groups) == UINT64_MAX);
+    write_first("/first/memory/slurm/job_1/step_0", "9223372036854771712\n", "700\n", "inactive_file 1\n");
+    assert_true(xlm_groups_memory_left(root, groups) == UINT64_MAX);
+    write_first("/first/memory/slurm/job_1", "1000\n", "990\n", "cache 900\ninactive_file 7\nactive_file 7\n"
+                "total_inactive_file 500\ntotal_active_file 300\n");
+    assert_int_equal(xlm_groups_memory_left(root, groups), 1000 - 190);
+    write_first("/first/memory/elsewhere", "10\n", "0\n", NULL);
+    assert_int_equal(xlm_groups_memory_left(root, groups), 1000 - 190);
+    /* As in a container, whose root is the group that the host calls docker/ID. */
+    write_first("/first/memory", "900\n", "200\n", NULL);
+    assert_int_equal(xlm_groups_memory_left(root, "9:memory:/docker/0a1b\n"), 700);
+    /* Both at once. */
+    write_group("/first/system", "600\n", "90\n", NULL);
+    assert_int_equal(xlm_groups_memory_left(root, groups), 510);
+    assert_true(xlm_groups_memory_left(root, "") == UINT64_MAX);
+    assert_true(xlm_groups_memory_left(root, "9:memory\n") == UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_memory), cmocka_unit_test(test_other_errors),
-                                       cmocka_unit_test(test_group_memory)};
+                                       cmocka_unit_test(test_group_memory), cmocka_unit_test(test_first_groups)};
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

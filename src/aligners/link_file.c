@@ -68,8 +68,7 @@ static void write_part(const char *path, const char *unfinished, const char *own
     xlm_new_file_heed_limit();
     const int descriptor = open(unfinished, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) {
-        xlm_new_file_failed(path, "this node does not see the file that rank 0 has made; choose a directory that all nodes share",
-                            errno, error);
+        xlm_new_file_unseen(path, errno, error);
         return;
     }
     int number = write_at(descriptor, own, size, at);

@@ -18,6 +18,13 @@ bool xlm_new_file_failed(const char *path, const char *what, int number, GError 
     return xlm_error_set(error, place ? EX_CANTCREAT : EX_IOERR, "%s: %s: %s%s", path, what, g_strerror(number), advice);
 }
 
+bool xlm_new_file_unseen(const char *path, int number, GError **error)
+{
+    g_autofree char *what = g_strdup_printf("the node %s does not see the file that rank 0 has made; choose a directory that all "
+                                            "nodes share", g_get_host_name());
+    return xlm_new_file_failed(path, what, number, error);
+}
+
 void xlm_new_file_heed_limit(void)
 {
     struct sigaction action;

@@ -34,5 +34,7 @@ void xlm_new_file_heed_limit(void);
 /* Set an error for a system call on a file that has failed, with the reason and advice. what: "cannot be written"; number: errno.
  * EX_CANTCREAT if no file can be created in this place, else EX_IOERR. Returns false. */
 bool xlm_new_file_failed(const char *path, const char *what, int number, GError **error);
+/* The same on a rank that cannot open the file that rank 0 has made: names this host, since rank 0 prints the message. */
+bool xlm_new_file_unseen(const char *path, int number, GError **error);
 
 #endif

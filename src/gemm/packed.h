@@ -13,9 +13,9 @@ typedef enum { XLM_FLOAT32, XLM_BFLOAT16, XLM_PRECISIONS } xlm_precision;
 enum { XLM_PACKED_ROWS = 16, XLM_PACKED_MAX_ROWS = 256 };
 extern const char *const xlm_precision_names[XLM_PRECISIONS]; /* "float32", "bfloat16" */
 
-/* Why this machine has no such products, for messages: "this processor has no instructions for bfloat16 (AVX512_BF16 or AMX)";
- * NULL if it has them. With XLM_BF16_EMULATE=1 in the environment every machine has products in bfloat16: BLIS multiplies the
- * rounded factors, which is slower than float32. */
+/* Why this machine has no such products, for messages: "the processor of HOST has no instructions for bfloat16 (AVX512_BF16 or
+ * AMX)"; NULL if it has them. With XLM_BF16_EMULATE=1 in the environment every machine has products in bfloat16: BLIS multiplies
+ * the rounded factors, which is slower than float32. */
 const char *xlm_packed_lacks(xlm_precision precision);
 /* The loaded version, such as "oneDNN 2.6.3"; "oneDNN" if the program was built without it. */
 const char *xlm_packed_library(void);

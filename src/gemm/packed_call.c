@@ -18,6 +18,13 @@ static bool emulates(xlm_precision precision)
     return precision == XLM_BFLOAT16 && g_strcmp0(g_getenv("XLM_BF16_EMULATE"), "1") == 0;
 }
 
+/* Any rank may have the message, and rank 0 prints it, so it names the host. */
+static const char *processor_lacks(const char *what)
+{
+    g_autofree char *text = g_strdup_printf("the processor of %s has no %s", g_get_host_name(), what);
+    return g_intern_string(text);
+}
+
 const char *xlm_packed_lacks(xlm_precision precision)
 {
     if (sizeof(xlm_real) != sizeof(float))
@@ -27,9 +34,9 @@ const char *xlm_packed_lacks(xlm_precision precision)
     if (!WITH_ONEDNN)
         return "the program was built without oneDNN (Debian/Ubuntu: libdnnl-dev)";
     if (!xlm_processor_has_avx512())
-        return "this processor has no AVX-512";
+        return processor_lacks("AVX-512");
     if (precision == XLM_BFLOAT16 && !xlm_processor_has_bfloat16())
-        return "this processor has no instructions for bfloat16 (AVX512_BF16 or AMX)";
+        return processor_lacks("instructions for bfloat16 (AVX512_BF16 or AMX)");
     return NULL;
 }
 

@@ -147,8 +147,7 @@ xlm_store *xlm_store_create_sized(const xlm_comm *comm, const char *path, uint64
         xlm_comm_broadcast_bytes(comm, 0, &name, &length);
         store->temporary = name;
         if (store->writes && g_access(store->temporary, R_OK | W_OK) != 0)
-            xlm_new_file_failed(path, "this node does not see the file that rank 0 has made; choose a directory that all nodes "
-                                "share", errno, &mine);
+            xlm_new_file_unseen(path, errno, &mine);
         good = store_settle(store, mine, error);
     }
     good = good && store_reserve(store, 4096, error);

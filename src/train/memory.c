@@ -71,9 +71,9 @@ static bool check_states(uint64_t states, int ranks, GError **error)
     const uint64_t left = xlm_memory_left(), space = xlm_address_space_left(), all = (uint64_t)ranks * states;
     return ((left == UINT64_MAX || 2 * all <= left + (uint64_t)ranks * xlm_memory_resident()) && states <= space) ||
            xlm_error_set(error, EX_UNAVAILABLE, "%s about %.2f GiB for states of objectives, such as the queue of moco, and a copy "
-                         "of them for snapshots, and there are %.2f GiB left; make them smaller",
-                         ranks > 1 ? "the job's ranks on this node need" : "a rank of the job needs",
-                         2 * (double)all / (1 << 30), (double)MIN(left, space) / (1 << 30));
+                         "of them for snapshots, and there are %.2f GiB left on %s; make them smaller",
+                         ranks > 1 ? "the job's ranks on one node need" : "a rank of the job needs",
+                         2 * (double)all / (1 << 30), (double)MIN(left, space) / (1 << 30), g_get_host_name());
 }
 
 bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate *estimate, GError **error)
@@ -125,8 +125,8 @@ static bool check_address_space(uint64_t space, uint64_t left, GError **error)
 {
     return space <= left ||
            xlm_error_set(error, EX_UNAVAILABLE, "a rank of the job needs about %.2f GiB more of address space, and its limit "
-                         "leaves %.2f GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",
-                         (double)space / (1 << 30), (double)left / (1 << 30));
+                         "on %s leaves %.2f GiB; raise the limit (ulimit -v), lower the batch or the model, or use more ranks",
+                         (double)space / (1 << 30), g_get_host_name(), (double)left / (1 << 30));
 }
 
 bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory_estimate *estimate, GError **error)
@@ -148,9 +148,9 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
     e.node_available = memory_left < UINT64_MAX ? memory_left + of_node : UINT64_MAX;
     *estimate = e;
     if (e.node_needed > e.node_available)
-        xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on this node (%d ranks of %.1f GiB), which has "
-                      "%.1f GiB free; lower the batch or the model, raise micro_batches%s%s, or use more nodes",
-                      (double)e.node_needed / (1 << 30), comm->local_ranks, (double)e.total / (1 << 30),
+        xlm_error_set(&failure, EX_UNAVAILABLE, "the job needs about %.1f GiB on the node %s (%d ranks of %.1f GiB), which "
+                      "has %.1f GiB free; lower the batch or the model, raise micro_batches%s%s, or use more nodes",
+                      (double)e.node_needed / (1 << 30), g_get_host_name(), comm->local_ranks, (double)e.total / (1 << 30),
                       (double)e.node_available / (1 << 30), size->job->train.recompute ? "" : ", set recompute = true",
                       size->arithmetic.packs && size->arithmetic.precision == XLM_FLOAT32 ? ", set gemm = blis" : "");
     if (failure == NULL)

@@ -147,4 +147,21 @@ pipe 73 xlm_embed export out/latest --language en -o pipe
 pipe 73 xlm_prep --mono en=text.en --words space --bpe 20 -o pipe
 [ -p pipe ] && [ -p locked/lock ] || fail "a pipe was replaced"
 expect 73 '/dev/null' xlm_align text.en text.xx -o /dev/null
+
+# A rank on a node that does not see the file of rank 0: the message names that node, not rank 0's. Where file systems may be
+# mounted without being root.
+if unshare -rm true 2>/dev/null; then
+    rm -rf new && mkdir new
+    unseen() { # PATH COMMAND...
+        # shellcheck disable=SC2016 # expanded by the inner shell
+        expect 73 "$1: the node $(uname -n) does not see the file that rank 0 has made" \
+            sh "$XLM_SOURCE/tests/mpirun.sh" 1 "${@:2}" : \
+            -n 1 unshare -rm sh -c 'mount -t tmpfs none new && exec "$@"' - "${@:2}"
+        nothing_in new
+    }
+    unseen new/links xlm_align text.en text.xx --iterations 1 -o new/links
+    unseen new/cooc.h5 xlm_cooc corpus.h5 -o new/cooc.h5
+else
+    echo "interrupted.sh: no name spaces for users here: a node that does not see a file is not tried" >&2
+fi
 finish

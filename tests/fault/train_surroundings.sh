@@ -163,7 +163,7 @@ if [ "${XLM_SANITIZERS-}" != yes ]; then
         limited $kib 1
         case $code in
         0) ;;
-        69) grep -q '^xlm_train: a rank of the job needs about .* of address space' limited.log ||
+        69) grep -q '^xlm_train: a rank of the job needs about .* of address space.* on .* leaves' limited.log ||
             fail "$kib KiB: $(head -n 5 limited.log)" ;;
         71) grep -q -e '^xlm_train: the system gives no more' -e '^xlm_train: .*too little for HDF5' limited.log ||
             fail "$kib KiB: $(head -n 5 limited.log)" ;;

@@ -338,7 +338,7 @@ static void measure_under(work *w, const tests *t, const xlm_procrustes *p, cons
 /* ---- the map ---- */
 
 /* On rank 0, below the table and in a warning, if the pairs that the map was learned from do not determine all of it. */
-static void tell_rank(const work *w, const xlm_rotation *r)
+static void tell_rank(const work *w, const xlm_word_rotation *r)
 {
     const char *pairs = given.refine == 0 ? "pairs of the dictionary" : "pairs of the map that is kept";
     if (r->rank == r->width || w->comm->rank != 0)
@@ -350,7 +350,7 @@ static void tell_rank(const work *w, const xlm_rotation *r)
                  "nearest to the identity", w->dictionary, given.refine == 0 ? "its pairs" : pairs, r->rank, r->width);
 }
 
-static bool learn(const work *w, const xlm_procrustes *p, xlm_rotation *r, GError **error)
+static bool learn(const work *w, const xlm_procrustes *p, xlm_word_rotation *r, GError **error)
 {
     const double begin = xlm_clock();
     if (!xlm_procrustes_fit(p, w->pairs->len / 2, (const int32_t *)(const void *)w->pairs->data, r, error))
@@ -392,7 +392,7 @@ static bool write_rows(const work *w, xlm_store *store, int64_t n, int64_t d, co
 }
 
 /* W, and the singular values that show how well the pairs determine it. */
-static bool write_rotation(const work *w, xlm_store *store, const xlm_rotation *r, GError **error)
+static bool write_rotation(const work *w, xlm_store *store, const xlm_word_rotation *r, GError **error)
 {
     const uint64_t dims[2] = {(uint64_t)r->width, (uint64_t)r->width};
     int64_t first, own;
@@ -406,7 +406,7 @@ static bool write_rotation(const work *w, xlm_store *store, const xlm_rotation *
 }
 
 /* The vectors of a side, under a map or, if that is NULL, unchanged. */
-static bool write_side(const work *w, int s, const char *path, int64_t d, const xlm_rotation *r, GError **error)
+static bool write_side(const work *w, int s, const char *path, int64_t d, const xlm_word_rotation *r, GError **error)
 {
     const int64_t n = xlm_word_set_count(&w->set[s]);
     g_auto(GStrv) words = g_new0(char *, n + 1);
@@ -429,7 +429,7 @@ static bool work_out(work *w, GError **error)
                               .n = {xlm_word_set_count(&w->set[0]), xlm_word_set_count(&w->set[1])},
                               .vectors = {w->vectors[0], w->vectors[1]}, .self = {w->self[0], w->self[1]},
                               .neighbours = (int)given.neighbours};
-    xlm_rotation *r = xlm_rotation_new(p.width);
+    xlm_word_rotation *r = xlm_word_rotation_new(p.width);
     tests t = make_tests(w);
     if (w->comm->rank == 0)
         printf("%-8s %-8s %8s %10s %9s %9s %9s %9s\n", "map", "by", "words", "candidates", "P@1", "P@5", "P@10", "MRR");
@@ -444,7 +444,7 @@ static bool work_out(work *w, GError **error)
     good = good && xlm_program_end_table(w->comm, given.csv, g_steal_pointer(&w->csv), error) &&
            (given.output == NULL || write_side(w, 0, given.output, p.width, r, error)) &&
            (given.target_output == NULL || write_side(w, 1, given.target_output, p.width, NULL, error));
-    xlm_rotation_free(r);
+    xlm_word_rotation_free(r);
     return good;
 }
 

@@ -158,23 +158,23 @@ static bool rotate_by_root(const xlm_grid *grid, const xlm_matrix *m, double *s,
     return good;
 }
 
-xlm_rotation *xlm_rotation_new(int64_t width)
+xlm_word_rotation *xlm_word_rotation_new(int64_t width)
 {
-    xlm_rotation *rotation = g_new0(xlm_rotation, 1);
+    xlm_word_rotation *rotation = g_new0(xlm_word_rotation, 1);
     rotation->width = width;
     rotation->map = g_new0(double, width * width);
     rotation->values = g_new0(double, width);
     return rotation;
 }
 
-void xlm_rotation_free(xlm_rotation *rotation)
+void xlm_word_rotation_free(xlm_word_rotation *rotation)
 {
     g_free(rotation->map);
     g_free(rotation->values);
     g_free(rotation);
 }
 
-static void copy_rotation(const xlm_rotation *from, xlm_rotation *to)
+static void copy_rotation(const xlm_word_rotation *from, xlm_word_rotation *to)
 {
     const size_t d = (size_t)from->width;
     memcpy(to->map, from->map, sizeof *to->map * d * d);
@@ -183,7 +183,7 @@ static void copy_rotation(const xlm_rotation *from, xlm_rotation *to)
     to->rank = from->rank;
 }
 
-bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, xlm_rotation *rotation,
+bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, xlm_word_rotation *rotation,
                         GError **error)
 {
     const int64_t d = procrustes->width;
@@ -265,13 +265,13 @@ static GArray *find_mutual(const xlm_procrustes *p, const int64_t n[2], const fl
     return pairs;
 }
 
-bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t max_words, xlm_rotation *rotation,
+bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t max_words, xlm_word_rotation *rotation,
                            GError **error)
 {
     const xlm_procrustes *p = procrustes;
     const int64_t n[2] = {MIN(p->n[0], max_words), MIN(p->n[1], max_words)};
     double best = -INFINITY, cosine;
-    xlm_rotation *next = xlm_rotation_new(p->width);
+    xlm_word_rotation *next = xlm_word_rotation_new(p->width);
     bool good = true;
     copy_rotation(rotation, next);
     for (int64_t round = 0; round <= times && good; round++) {
@@ -288,6 +288,6 @@ bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int6
         if (round < times && pairs->len > 0)
             good = xlm_procrustes_fit(p, pairs->len / 2, (const int32_t *)(const void *)pairs->data, next, error);
     }
-    xlm_rotation_free(next);
+    xlm_word_rotation_free(next);
     return good;
 }

@@ -28,20 +28,20 @@ typedef struct xlm_procrustes {
 #define XLM_ROTATION_THRESHOLD 1e-6 /* above what the rounding of vectors in float leaves */
 
 /* W, and how well the pairs determine it. */
-typedef struct xlm_rotation {
+typedef struct xlm_word_rotation {
     int64_t width;
     double *map;    /* W [width x width], row-major */
     double *values; /* [width] singular values of Σ y xᵀ, falling */
     int64_t pairs;  /* that it was learned from */
     int64_t rank;   /* directions that they determine: values above XLM_ROTATION_THRESHOLD of the largest */
-} xlm_rotation;
+} xlm_word_rotation;
 
-xlm_rotation *xlm_rotation_new(int64_t width);
-void xlm_rotation_free(xlm_rotation *rotation);
+xlm_word_rotation *xlm_word_rotation_new(int64_t width);
+void xlm_word_rotation_free(xlm_word_rotation *rotation);
 
 /* [out] rotation: the same on every rank. pairs: [2 count] rows of source and target. Collective. EX_DATAERR: all vectors of the
  * pairs are 0; EX_SOFTWARE. */
-bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, xlm_rotation *rotation,
+bool xlm_procrustes_fit(const xlm_procrustes *procrustes, int64_t count, const int32_t *pairs, xlm_word_rotation *rotation,
                         GError **error);
 /* [out] mapped: [n x width] W x of n vectors x. Not collective. */
 void xlm_procrustes_map(int64_t width, const double *map, int64_t n, const float *x, float *mapped);
@@ -50,7 +50,7 @@ void xlm_procrustes_map(int64_t width, const double *map, int64_t n, const float
 float *xlm_procrustes_map_all(const xlm_comm *comm, int64_t width, const double *map, int64_t n, const float *x);
 /* Learn the map again `times` times, each time from those of the first max_words words of both sides that are each other's
  * nearest neighbours by CSLS. rotation: [in, out] the map whose pairs have the largest mean cosine. Collective. EX_SOFTWARE. */
-bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t max_words, xlm_rotation *rotation,
+bool xlm_procrustes_refine(const xlm_procrustes *procrustes, int64_t times, int64_t max_words, xlm_word_rotation *rotation,
                            GError **error);
 
 #endif

@@ -272,7 +272,7 @@ static bool open_translator(work *w, GError **error)
     l->to = MAX(l->to, 0);
     l->translator = (xlm_translator){.comm = w->comm, .model = w->loaded->model, .options = &w->options,
                                      .specials = xlm_vocabulary_specials(w->loaded->vocabulary)};
-    l->form = (xlm_line_form){.numbers = given.n_best > 1, .scores = given.scores};
+    l->form = (xlm_line_columns){.numbers = given.n_best > 1, .scores = given.scores};
     l->parts = xlm_line_parts_new(given.alignment != NULL);
     return true;
 }

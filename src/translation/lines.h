@@ -18,10 +18,10 @@ typedef struct xlm_line_block {
 } xlm_line_block;
 
 /* What is written of a line: `number<tab>score<tab>text`. */
-typedef struct xlm_line_form {
+typedef struct xlm_line_columns {
     bool numbers; /* the number of the line, from 1 in the first file on */
     bool scores;  /* the score of the translation */
-} xlm_line_form;
+} xlm_line_columns;
 
 /* What was translated so far. */
 typedef struct xlm_line_counts {
@@ -33,7 +33,7 @@ typedef struct xlm_line_translator {
     xlm_translator translator; /* with links if an alignment is asked for */
     xlm_line_encoder encoder;
     int32_t from, to;          /* language ids */
-    xlm_line_form form;
+    xlm_line_columns form;
     xlm_line_counts counts;
     xlm_line_parts *parts;     /* with words if an alignment is asked for */
 } xlm_line_translator;

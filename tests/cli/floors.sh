@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # xlm-mpi: a file of src/ includes only headers of its own folder, of floors below, and of the folders of its own floor that the
-# table names (HACKING.md); files do not include one another in circles; bugs of tests/mutants.list fit the lines that they change.
+# table names (HACKING.md); files do not include one another in circles; no two headers define a type of one name; bugs of
+# tests/mutants.list fit the lines that they change.
 # SPDX-License-Identifier: GPL-3.0-or-later
 . "$XLM_SOURCE/tests/small.sh"
 
@@ -162,6 +163,16 @@ public=("$XLM_SOURCE"/include/xlm/*.h)
 broken=$(grep -HnE '^#include "' "${public[@]}"; grep -HoE '^#include <(mpi|hdf5|glib)[^>]*>' "${public[@]}")
 [ -z "$broken" ] || fail "public headers include what plugins need not have:
 $broken"
+
+# No two headers give one name to two types.
+named_twice() { # FOLDER...
+    find "$@" -name '*.h' -exec grep -hoE '^\} xlm_[a-z0-9_]+;' {} + | sort | uniq -d
+}
+broken=$(named_twice "$XLM_SOURCE/src" "$XLM_SOURCE/include")
+[ -z "$broken" ] || fail "two headers define a type of this name:
+$broken"
+mkdir -p twice/a twice/b && printf '} xlm_%s;\n' one two >twice/a/a.h && echo '} xlm_two;' >twice/b/b.h
+[ "$(named_twice twice)" = '} xlm_two;' ] || fail "a name of two types is not found: $(named_twice twice)"
 
 # Every bug of tests/mutants.list still fits the line that it changes.
 bash "$XLM_SOURCE/tests/mutants.sh" --apply >broken.txt 2>&1 || fail "tests/mutants.list: $(cat broken.txt)"

@@ -13,13 +13,13 @@ static float number(uint32_t which, int64_t i)
     return (float)(xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{7, 1}}, (uint32_t)i, which, 0, 0).v[0]) - 0.5);
 }
 
-static xlm_rotation *fit(const xlm_comm *comm, const xlm_grid *grid, int64_t width, int64_t n, const float *x, const float *y)
+static xlm_word_rotation *fit(const xlm_comm *comm, const xlm_grid *grid, int64_t width, int64_t n, const float *x, const float *y)
 {
     const xlm_procrustes p = {.grid = grid, .width = width, .n = {n, n}, .vectors = {x, y}, .neighbours = 1};
     int32_t *pairs = g_new(int32_t, 2 * n);
     for (int64_t i = 0; i < 2 * n; i++)
         pairs[i] = (int32_t)(i / 2);
-    xlm_rotation *r = xlm_rotation_new(width);
+    xlm_word_rotation *r = xlm_word_rotation_new(width);
     GOOD(xlm_procrustes_fit(&p, n, pairs, r, &error));
     g_free(pairs);
     return r;
@@ -35,16 +35,16 @@ static void one_pair_is_a_turn(const xlm_comm *comm, const xlm_grid *grid)
         const double c = cos(degrees * G_PI / 180), s = sin(degrees * G_PI / 180), sign = c > 0 ? 1 : -1;
         const float x[5] = {1}, y[5] = {(float)c, 0, (float)s};
         const double wanted[25] = {c, 0, -sign * s, 0, 0,  0, 1, 0, 0, 0,  s, 0, sign * c, 0, 0,  0, 0, 0, 1, 0,  0, 0, 0, 0, 1};
-        xlm_rotation *r = fit(comm, grid, 5, 1, x, y);
+        xlm_word_rotation *r = fit(comm, grid, 5, 1, x, y);
         for (int i = 0; i < 25; i++)
             CHECK(fabs(r->map[i] - wanted[i]) < 1e-6);
         CHECK(r->rank == 1 && r->pairs == 1 && fabs(r->values[0] - 1) < 1e-6 && r->values[1] < 1e-9);
-        xlm_rotation_free(r);
+        xlm_word_rotation_free(r);
     }
 }
 
 /* How far WᵀW is from I. */
-static double distance_from_orthogonal(const xlm_rotation *r)
+static double distance_from_orthogonal(const xlm_word_rotation *r)
 {
     const int64_t d = r->width;
     double largest = 0;
@@ -65,12 +65,12 @@ static void right_angles_have_an_answer(const xlm_comm *comm, const xlm_grid *gr
     float x[2 * D] = {0}, y[2 * D] = {0};
     x[0] = y[1] = 1;
     x[D + 2] = y[D + 35] = 2;
-    xlm_rotation *r = fit(comm, grid, D, 2, x, y);
+    xlm_word_rotation *r = fit(comm, grid, D, 2, x, y);
     CHECK(r->rank == 2 && distance_from_orthogonal(r) < 1e-9);
     CHECK(fabs(r->map[1 * D] - 1) < 1e-6 && fabs(r->map[35 * D + 2] - 1) < 1e-6);
     for (int i = 0; i < D; i++)
         CHECK(i < 3 || i == 35 || fabs(r->map[i * D + i] - 1) < 1e-6);
-    xlm_rotation_free(r);
+    xlm_word_rotation_free(r);
 }
 
 /* [d x d] I less the projection onto n vectors [n x d], by Gram and Schmidt, twice. */
@@ -115,7 +115,7 @@ static double *product(int64_t d, bool transpose, const double *a, const double 
 
 /* With P and Q the projections onto what is not in the span of all y, and of all x: W is the nearest to the identity there when
  * H = Q Wᵀ P Q is symmetric without a negative eigenvalue, which makes W's part the polar factor of P Q. Tested by xᵀ H x. */
-static void check_nearest_to_identity(const xlm_comm *comm, const xlm_rotation *r, int64_t n, const float *x, const float *y)
+static void check_nearest_to_identity(const xlm_comm *comm, const xlm_word_rotation *r, int64_t n, const float *x, const float *y)
 {
     const int64_t d = r->width;
     double *p = project_out(d, n, y), *q = project_out(d, n, x);
@@ -151,7 +151,7 @@ static void few_pairs_determine_w(const xlm_comm *comm, const xlm_grid *grid, in
         x[n * d + c] = x[c] + 1e-5f * number(3, c);
         y[n * d + c] = y[c] + 1e-5f * number(4, c);
     }
-    xlm_rotation *r = fit(comm, grid, d, n + near, x, y);
+    xlm_word_rotation *r = fit(comm, grid, d, n + near, x, y);
     double reached = 0, wanted = 0;
     for (int64_t i = 0; i < n + near; i++)
         for (int64_t a = 0; a < d; a++)
@@ -165,7 +165,7 @@ static void few_pairs_determine_w(const xlm_comm *comm, const xlm_grid *grid, in
     CHECK(distance_from_orthogonal(r) < 1e-9);
     if (!near)
         check_nearest_to_identity(comm, r, n, x, y);
-    xlm_rotation_free(r);
+    xlm_word_rotation_free(r);
     g_free(x);
     g_free(y);
 }
@@ -185,12 +185,12 @@ static void a_word_is_no_pair_of_its_own(const xlm_comm *comm, const xlm_grid *g
     for (int known = 0; known < 2; known++) {
         const xlm_procrustes p = {.grid = grid, .width = 2, .n = {4, 4}, .vectors = {x[0], x[1]}, .neighbours = 1,
                                   .self = {known ? self : NULL, known ? self : NULL}};
-        xlm_rotation *r = xlm_rotation_new(2);
+        xlm_word_rotation *r = xlm_word_rotation_new(2);
         GOOD(xlm_procrustes_fit(&p, 3, pairs, r, &error));
         GOOD(xlm_procrustes_refine(&p, 2, 100, r, &error));
         CHECK(fabs(atan2(r->map[2], r->map[0]) * 180 / G_PI - (known ? 10 : 7.5)) < 1e-2);
         CHECK(r->pairs == (known ? 3 : 4));
-        xlm_rotation_free(r);
+        xlm_word_rotation_free(r);
     }
 }
 

@@ -104,6 +104,4 @@ const xlm_aligner *const *xlm_aligners(int *n);
 /* NULL with EX_USAGE if there is no aligner of this name; name NULL: the first. */
 const xlm_aligner *xlm_aligner_find(const char *name, GError **error);
 
-extern const xlm_aligner xlm_aligner_fertility, xlm_aligner_diagonal;
-
 #endif

@@ -4,10 +4,15 @@
 #include "aligners/aligner.h"
 #include "options/nearest.h"
 
-static const xlm_aligner *const aligners[] = {
-    &xlm_aligner_fertility, /* the first is the default */
-    &xlm_aligner_diagonal,
-};
+/* The table: one line per aligner. The first is the default. */
+#define ALIGNERS(ALIGNER) \
+    ALIGNER(fertility) \
+    ALIGNER(diagonal)
+
+#define DECLARE(name) extern const xlm_aligner xlm_aligner_##name;
+#define ADDRESS(name) &xlm_aligner_##name,
+ALIGNERS(DECLARE)
+static const xlm_aligner *const aligners[] = {ALIGNERS(ADDRESS)};
 
 const xlm_aligner *const *xlm_aligners(int *n)
 {

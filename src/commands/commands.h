@@ -5,12 +5,6 @@
 #include "model_aligner/model_links.h"
 #include "program/command.h"
 
-extern const xlm_command xlm_align_text, xlm_align_dictionary, xlm_align_score, xlm_align_show, xlm_align_symmetrise;
-extern const xlm_command xlm_cooc_count, xlm_cooc_top, xlm_cooc_export;
-extern const xlm_command xlm_embed_alignment, xlm_embed_cca, xlm_embed_dictionary, xlm_embed_export, xlm_embed_factorise,
-    xlm_embed_map, xlm_embed_mine, xlm_embed_neighbours, xlm_embed_pca, xlm_embed_procrustes, xlm_embed_retrieval,
-    xlm_embed_similarity, xlm_embed_whiten;
-
 /* Largest value of --neighbours and --count. */
 enum { XLM_MAX_NEIGHBOURS = 1000 };
 

@@ -13,7 +13,15 @@
 
 static const char CONFIG[] = "adapter_config.json", DEFAULT_NAME[] = "lora";
 
-static const xlm_adapter_form *const forms[] = {&xlm_peft, &xlm_adapter_hub};
+/* The table: one line per form. */
+#define FORMS(FORM) \
+    FORM(peft) \
+    FORM(adapter_hub)
+
+#define DECLARE(name) extern const xlm_adapter_form xlm_##name;
+#define ADDRESS(name) &xlm_##name,
+FORMS(DECLARE)
+static const xlm_adapter_form *const forms[] = {FORMS(ADDRESS)};
 
 bool xlm_adapter_directory_is(const char *path)
 {

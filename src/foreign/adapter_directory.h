@@ -47,7 +47,6 @@ struct xlm_adapter_form {
     /* A new adapter_config.json. */
     json_t *(*print)(const xlm_adapter_directory *d);
 };
-extern const xlm_adapter_form xlm_peft, xlm_adapter_hub;
 
 /* ---- for forms (adapter_modules.c) ---- */
 

@@ -123,7 +123,6 @@ static xlm_var *apply_around(const xlm_adapter *a, const xlm_model *model, xlm_t
 
 static const xlm_adapter_around around = {.declare = declare_around, .apply = apply_around};
 
-extern const xlm_adapter_class xlm_adapter_bottleneck;
 const xlm_adapter_class xlm_adapter_bottleneck = {
     .name = "bottleneck",
     .help = "bottleneck: f + max(D dropout(h) + d, 0) Uᵀ + u after the feed-forward sublayer f of each layer, with D of size x "

@@ -66,7 +66,6 @@ static void merge(const xlm_adapter *adapter, const xlm_parameters *all, const c
 
 static const xlm_adapter_beside beside = {.parameter = "lora_a", .declare = declare, .apply = apply, .merge = merge};
 
-extern const xlm_adapter_class xlm_adapter_lora;
 const xlm_adapter_class xlm_adapter_lora = {
     .name = "lora",
     .help = "lora: y = x Wᵀ + b + (alpha / rank) dropout(x) Aᵀ Bᵀ beside linear layers, with A of rank x in and B of out x rank "

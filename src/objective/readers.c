@@ -1,8 +1,12 @@
 /* xlm-mpi: the kinds of files that objectives can request. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "objective/readers.h"
 
-const xlm_resource_reader *const xlm_resource_readers[] = {
-    &xlm_cooccurrence_reader,
-    &xlm_dictionary_reader,
-    NULL,
-};
+/* The table: one line per kind. */
+#define READERS(READER) \
+    READER(cooccurrence) \
+    READER(dictionary)
+
+#define DECLARE(kind) extern const xlm_resource_reader xlm_##kind##_reader;
+#define ADDRESS(kind) &xlm_##kind##_reader,
+READERS(DECLARE)
+const xlm_resource_reader *const xlm_resource_readers[] = {READERS(ADDRESS) NULL};

@@ -10,10 +10,6 @@
 /* All readers, NULL-terminated. */
 extern const xlm_resource_reader *const xlm_resource_readers[];
 
-/* "cooccurrence": cooccurrence_reader.c. Dumped as offsets, columns and counts of xlm_cooccurrence_table. */
-extern const xlm_resource_reader xlm_cooccurrence_reader;
-/* "dictionary": dictionary_reader.c */
-extern const xlm_resource_reader xlm_dictionary_reader;
 /* For step dumps: a dictionary as a dataset [n x 2] of its pairs, with attributes first and second, its language ids. */
 bool xlm_dictionary_write_pairs(xlm_store *store, const char *dataset, const xlm_dictionary *dictionary, GError **error);
 

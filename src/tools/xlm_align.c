@@ -1,8 +1,18 @@
 /* xlm-mpi: xlm_align, word alignments. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "commands/commands.h"
 
-static const xlm_command *const commands[] = {&xlm_align_text, &xlm_align_dictionary, &xlm_align_score, &xlm_align_show,
-                                             &xlm_align_symmetrise};
+/* The table: one line per command. The first is called if none is named. */
+#define COMMANDS(COMMAND) \
+    COMMAND(text) \
+    COMMAND(dictionary) \
+    COMMAND(score) \
+    COMMAND(show) \
+    COMMAND(symmetrise)
+
+#define DECLARE(name) extern const xlm_command xlm_align_##name;
+#define ADDRESS(name) &xlm_align_##name,
+COMMANDS(DECLARE)
+static const xlm_command *const commands[] = {COMMANDS(ADDRESS)};
 
 int main(int argc, char **argv)
 {

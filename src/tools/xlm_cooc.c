@@ -1,7 +1,16 @@
 /* xlm-mpi: xlm_cooc, how often subwords occur near one another. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "commands/commands.h"
 
-static const xlm_command *const commands[] = {&xlm_cooc_count, &xlm_cooc_top, &xlm_cooc_export};
+/* The table: one line per command. The first is called if none is named. */
+#define COMMANDS(COMMAND) \
+    COMMAND(count) \
+    COMMAND(top) \
+    COMMAND(export)
+
+#define DECLARE(name) extern const xlm_command xlm_cooc_##name;
+#define ADDRESS(name) &xlm_cooc_##name,
+COMMANDS(DECLARE)
+static const xlm_command *const commands[] = {COMMANDS(ADDRESS)};
 
 int main(int argc, char **argv)
 {

@@ -1,10 +1,26 @@
 /* xlm-mpi: xlm_embed, what a model's embeddings are like. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "commands/commands.h"
 
-static const xlm_command *const commands[] = {&xlm_embed_alignment, &xlm_embed_cca, &xlm_embed_dictionary, &xlm_embed_export,
-                                             &xlm_embed_factorise, &xlm_embed_map, &xlm_embed_mine, &xlm_embed_neighbours,
-                                             &xlm_embed_pca, &xlm_embed_procrustes, &xlm_embed_retrieval,
-                                             &xlm_embed_similarity, &xlm_embed_whiten};
+/* The table: one line per command. */
+#define COMMANDS(COMMAND) \
+    COMMAND(alignment) \
+    COMMAND(cca) \
+    COMMAND(dictionary) \
+    COMMAND(export) \
+    COMMAND(factorise) \
+    COMMAND(map) \
+    COMMAND(mine) \
+    COMMAND(neighbours) \
+    COMMAND(pca) \
+    COMMAND(procrustes) \
+    COMMAND(retrieval) \
+    COMMAND(similarity) \
+    COMMAND(whiten)
+
+#define DECLARE(name) extern const xlm_command xlm_embed_##name;
+#define ADDRESS(name) &xlm_embed_##name,
+COMMANDS(DECLARE)
+static const xlm_command *const commands[] = {COMMANDS(ADDRESS)};
 
 int main(int argc, char **argv)
 {

@@ -61,8 +61,6 @@ typedef struct xlm_metric_class {
     void (*line)(const void *state, const int64_t *counts, const char *score, const char *signature, GString *out);
 } xlm_metric_class;
 
-extern const xlm_metric_class xlm_metric_bleu, xlm_metric_multi_bleu, xlm_metric_chrf, xlm_metric_chrf_words;
-
 /* All metrics; *n: their number. */
 const xlm_metric_class *const *xlm_metric_classes(int *n);
 

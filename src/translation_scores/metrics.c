@@ -4,12 +4,17 @@
 #include "options/nearest.h"
 #include "translation_scores/metric.h"
 
-static const xlm_metric_class *const classes[] = {
-    &xlm_metric_bleu,
-    &xlm_metric_multi_bleu,
-    &xlm_metric_chrf,
-    &xlm_metric_chrf_words,
-};
+/* The table: one line per metric. */
+#define METRICS(METRIC) \
+    METRIC(bleu) \
+    METRIC(multi_bleu) \
+    METRIC(chrf) \
+    METRIC(chrf_words)
+
+#define DECLARE(name) extern const xlm_metric_class xlm_metric_##name;
+#define ADDRESS(name) &xlm_metric_##name,
+METRICS(DECLARE)
+static const xlm_metric_class *const classes[] = {METRICS(ADDRESS)};
 
 struct xlm_translation_metric {
     const xlm_metric_class *class;

@@ -23,6 +23,8 @@
 #include "aligners/spelling.h"
 #include "base/rng.h"
 
+extern const xlm_aligner xlm_aligner_diagonal;
+
 static double draw(uint32_t which, int i)
 {
     return xlm_rng_unit(xlm_rng_draw((xlm_rng_key){{7, 1}}, (uint32_t)i, which, 0, 0).v[0]);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "options/jobfile.h"
-#include "stream/stream.h"
+#include "stream/stream_config.h"
 #include "nn/model.h"
 #include "job/optimiser.h"
 #include "objective/loss_plugins.h"

@@ -7,6 +7,7 @@ run_sources = \
 	src/run/dev_translations.c src/run/dev_translations.h \
 	src/run/events.c src/run/events.h \
 	src/run/libraries.c src/run/libraries.h \
+	src/run/measure.h \
 	src/run/measures.c src/run/measures.h \
 	src/run/metrics_file.c src/run/metrics_file.h \
 	src/run/plan.c src/run/plan.h \

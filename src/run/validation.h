@@ -2,24 +2,8 @@
 #ifndef XLM_RUN_VALIDATION_H
 #define XLM_RUN_VALIDATION_H
 
-#include "checkpoint/checkpoint.h"
+#include "run/measure.h"
 #include "train/workspace.h"
-
-/* Used instead of a language for means over all languages of a set. */
-#define XLM_MEAN_LANGUAGE "mean"
-
-/* A measure of how good a model is. */
-typedef struct xlm_measure {
-    const char *name; /* "accuracy", lives as long as the program */
-    double value;
-    int64_t terms;    /* that it is the mean of, or sums over */
-} xlm_measure;
-
-/* The same for text of one language of a set. */
-typedef struct xlm_language_measure {
-    xlm_measure measure;
-    const char *language; /* NULL: the whole set */
-} xlm_language_measure;
 
 /* Measures the model during a run, by losses on held-out text, by measures of its own, or by both. Checkpoints are compared by
  * one score (run/scoring.h); `best` (checkpoint/checkpoint.h) points to the one with the best, the first of several. */

@@ -28,7 +28,7 @@
 
 #include <xlm/loss.h>
 
-#include "run/run.h" /* xlm_measure */
+#include "run/measure.h"
 #include "stream/examples.h"
 #include "subwords/tokenizer.h"
 

@@ -2,6 +2,7 @@
 #ifndef XLM_TASKS_TUNE_H
 #define XLM_TASKS_TUNE_H
 
+#include "run/run.h"
 #include "tasks/tune_job.h"
 
 /* Collective. Read model and files, make examples, and train as xlm_run does; options->validation is ignored and replaced. At

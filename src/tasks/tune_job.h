@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "job/job.h"
 #include "tasks/task.h"
 
 /* The choices of [tune] average_of, in their order. */

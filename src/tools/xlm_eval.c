@@ -7,6 +7,7 @@
 #include "files/files.h"
 #include "files/path.h"
 #include "gemm/hardware.h"
+#include "model/model_file.h"
 #include "objective/host.h"
 #include "options/options.h"
 #include "program/program.h"

@@ -22,15 +22,14 @@ static bool damaged(const xlm_store *store, const char *path, const char *what, 
 
 enum { SAMPLES = 64, SAMPLE_TOKENS = 64 };
 
-static bool sample_sentence(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t sentence, uint64_t *digest,
-                            GError **error)
+static bool sample_sentence(const xlm_corpus_text *text, int64_t sentence, uint64_t *digest, GError **error)
 {
     uint64_t ends[2];
     int32_t ids[SAMPLE_TOKENS];
-    if (!xlm_corpus_read_offsets(corpus, text, sentence, 2, ends, error))
+    if (!xlm_corpus_read_offsets(text, sentence, 2, ends, error))
         return false;
     const int64_t n = MIN((int64_t)(ends[1] - ends[0]), SAMPLE_TOKENS);
-    if (n > 0 && !xlm_corpus_read_tokens(corpus, text, (int64_t)ends[0], n, ids, error))
+    if (n > 0 && !xlm_corpus_read_tokens(text, (int64_t)ends[0], n, ids, error))
         return false;
     *digest = xlm_digest(ids, sizeof *ids * (size_t)n, *digest);
     return true;
@@ -45,8 +44,8 @@ bool xlm_alignment_sample(const xlm_corpus *corpus, const xlm_corpus_pairs *pair
         /* Evenly spread, from the first pair to the last. */
         const int64_t pair = samples > 1 ? (int64_t)((double)s * (double)(pairs->pairs - 1) / (double)(samples - 1)) : 0;
         if (!xlm_corpus_read_links(corpus, pairs, pair, 1, link, error) ||
-            !sample_sentence(corpus, pairs->source, link[0], digest, error) ||
-            !sample_sentence(corpus, pairs->target, link[1], digest, error))
+            !sample_sentence(pairs->source, link[0], digest, error) ||
+            !sample_sentence(pairs->target, link[1], digest, error))
             return false;
     }
     return true;

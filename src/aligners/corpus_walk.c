@@ -61,7 +61,7 @@ static bool read_ids(xlm_corpus_walk *walk, int side, GError **error)
             return false;
         const guint begin = ids->len;
         g_array_set_size(ids, begin + (guint)n);
-        if (n > 0 && !xlm_corpus_read_tokens(walk->corpus, text, starts[i], n, &g_array_index(ids, int32_t, begin), error))
+        if (n > 0 && !xlm_corpus_read_tokens(text, starts[i], n, &g_array_index(ids, int32_t, begin), error))
             return false;
     }
     return true;
@@ -88,7 +88,7 @@ static bool refill(xlm_corpus_walk *walk, GError **error)
     if (!xlm_corpus_read_links(walk->corpus, walk->pairs, walk->first, n, walk->links, error))
         return false;
     for (int side = 0; side < 2; side++)
-        if (!xlm_corpus_sentence_offsets(walk->corpus, side == 0 ? walk->pairs->source : walk->pairs->target, n,
+        if (!xlm_corpus_sentence_offsets(side == 0 ? walk->pairs->source : walk->pairs->target, n,
                                          walk->links + side, walk->starts[side], walk->tokens[side], error))
             return false;
     walk->held = walk->ids[0] != NULL ? count_pairs(walk, n) : n;

@@ -114,15 +114,13 @@ static void label_words(struct side *side, const xlm_vocabulary *vocabulary)
 static bool read_side(struct side *side, const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t sentence, GError **error)
 {
     const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(corpus);
-    uint64_t ends[2];
-    if (!xlm_corpus_read_offsets(corpus, text, sentence, 2, ends, error))
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int32_t));
+    if (!xlm_corpus_read_sentence(corpus, text, sentence, ids, error))
         return false;
     side->language = text->language;
-    side->n = (int64_t)(ends[1] - ends[0]);
-    side->ids = g_new(int32_t, side->n + 1);
+    side->n = ids->len;
+    side->ids = g_array_steal(ids, NULL);
     side->shown = g_new(int32_t, side->n + 1);
-    if (!xlm_corpus_read_tokens(corpus, text, (int64_t)ends[0], side->n, side->ids, error))
-        return false;
     xlm_vocabulary_decode(vocabulary, side->ids, (size_t)side->n, side->text);
     (given.words ? label_words : label_subwords)(side, vocabulary);
     return true;

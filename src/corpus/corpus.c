@@ -331,10 +331,8 @@ const xlm_corpus_pairs *xlm_corpus_find_pairs(const xlm_corpus *corpus, xlm_spli
 
 /* ---- reading ---- */
 
-bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
-                             uint64_t *offsets, GError **error)
+bool xlm_corpus_read_offsets(const xlm_corpus_text *text, int64_t first, int64_t n, uint64_t *offsets, GError **error)
 {
-    (void)corpus;
     for (int64_t i = 0; i < n;) {
         const struct xlm_text_piece *piece = text->pieces, *last = piece + text->piece_count - 1;
         while (piece < last && first + i >= piece[1].first)
@@ -354,10 +352,8 @@ bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *te
     return true;
 }
 
-bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
-                            int32_t *ids, GError **error)
+bool xlm_corpus_read_tokens(const xlm_corpus_text *text, int64_t first, int64_t n, int32_t *ids, GError **error)
 {
-    (void)corpus;
     for (int64_t i = 0; i < n;) {
         const struct xlm_text_piece *piece = text->pieces, *last = piece + text->piece_count - 1;
         while (piece < last && first + i >= piece[1].token)
@@ -375,6 +371,19 @@ bool xlm_corpus_fits(const xlm_corpus *corpus, const xlm_corpus_text *text, int6
     return tokens <= INT32_MAX ||
            xlm_error_set(error, EX_DATAERR, "%s: sentence %" G_GINT64_FORMAT " of %s has %" G_GINT64_FORMAT " tokens, more than "
                          "can be read; prepare its text again with --max-words", corpus->path, sentence, text->language, tokens);
+}
+
+bool xlm_corpus_read_sentence(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t sentence, GArray *ids, GError **error)
+{
+    uint64_t ends[2];
+    if (!xlm_corpus_read_offsets(text, sentence, 2, ends, error))
+        return false;
+    const guint before = ids->len;
+    const int64_t n = (int64_t)(ends[1] - ends[0]);
+    if (!xlm_corpus_fits(corpus, text, sentence, before + n, error))
+        return false;
+    g_array_set_size(ids, before + (guint)n);
+    return n == 0 || xlm_corpus_read_tokens(text, (int64_t)ends[0], n, &g_array_index(ids, int32_t, before), error);
 }
 
 /* The number in the corpus of a sentence of a file. */

@@ -70,22 +70,22 @@ const xlm_corpus_text *xlm_corpus_texts(const xlm_corpus *corpus, xlm_split spli
 const xlm_corpus_pairs *xlm_corpus_all_pairs(const xlm_corpus *corpus, xlm_split split, int *n);
 
 /* Read offsets [first, first + n) of a text. */
-bool xlm_corpus_read_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
-                             uint64_t *offsets, GError **error);
+bool xlm_corpus_read_offsets(const xlm_corpus_text *text, int64_t first, int64_t n, uint64_t *offsets, GError **error);
 /* Read tokens [first, first + n) of a text as 32-bit ids. */
-bool xlm_corpus_read_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t first, int64_t n,
-                            int32_t *ids, GError **error);
+bool xlm_corpus_read_tokens(const xlm_corpus_text *text, int64_t first, int64_t n, int32_t *ids, GError **error);
 /* Tokens that those who go through a text read at a time; the sentences are then fewer, but at least one. */
 enum { XLM_CORPUS_TOKENS_AT_ONCE = 4 << 20 };
 /* Can an array hold the tokens of the sentence, or of it and the next ones? EX_DATAERR if not, which names it. */
 bool xlm_corpus_fits(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t sentence, int64_t tokens, GError **error);
+/* Append the tokens of one sentence to ids, a GArray of int32_t. EX_DATAERR, also as xlm_corpus_fits for all of the array. */
+bool xlm_corpus_read_sentence(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t sentence, GArray *ids, GError **error);
 /* Read the links of pairs [first, first + n). [out] links: [n x 2]. */
 bool xlm_corpus_read_links(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, int64_t first, int64_t n,
                            int64_t *links, GError **error);
 /* Find n sentences, in any order. Offsets of sentences that are near one another are read together. [in] sentences: [2n − 1], of
  * which every second number is used, the first, the third and so on: a column of the links of xlm_corpus_read_links. [out]
  * starts, tokens: [n] the first token of each sentence, and the number of its tokens. */
-bool xlm_corpus_sentence_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t n, const int64_t *sentences,
-                          int64_t *starts, int64_t *tokens, GError **error);
+bool xlm_corpus_sentence_offsets(const xlm_corpus_text *text, int64_t n, const int64_t *sentences, int64_t *starts, int64_t *tokens,
+                                 GError **error);
 
 #endif

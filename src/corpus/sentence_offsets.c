@@ -32,13 +32,13 @@ static wanted *sort(int64_t n, const int64_t *sentences)
 }
 
 /* xlm_corpus_sentence_offsets for n sentences whose offsets are read together. buffer: scratch, uint64_t. */
-static bool locate_run(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t n, const wanted *list,
-                       GArray *buffer, int64_t *starts, int64_t *tokens, GError **error)
+static bool locate_run(const xlm_corpus_text *text, int64_t n, const wanted *list, GArray *buffer, int64_t *starts, int64_t *tokens,
+                       GError **error)
 {
     const int64_t first = list[0].sentence, count = list[n - 1].sentence - first + 2;
     g_array_set_size(buffer, (guint)count);
     const uint64_t *offsets = (const uint64_t *)(void *)buffer->data;
-    if (!xlm_corpus_read_offsets(corpus, text, first, count, (uint64_t *)(void *)buffer->data, error))
+    if (!xlm_corpus_read_offsets(text, first, count, (uint64_t *)(void *)buffer->data, error))
         return false;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t *bounds = offsets + (list[i].sentence - first);
@@ -48,8 +48,8 @@ static bool locate_run(const xlm_corpus *corpus, const xlm_corpus_text *text, in
     return true;
 }
 
-bool xlm_corpus_sentence_offsets(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t n, const int64_t *sentences,
-                          int64_t *starts, int64_t *tokens, GError **error)
+bool xlm_corpus_sentence_offsets(const xlm_corpus_text *text, int64_t n, const int64_t *sentences, int64_t *starts, int64_t *tokens,
+                                 GError **error)
 {
     g_autofree wanted *list = sort(n, sentences);
     GArray *buffer = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -59,7 +59,7 @@ bool xlm_corpus_sentence_offsets(const xlm_corpus *corpus, const xlm_corpus_text
         while (next < n && list[next].sentence - list[next - 1].sentence <= GAP &&
                list[next].sentence - list[i].sentence < MAX_OFFSETS)
             next++;
-        good = locate_run(corpus, text, next - i, list + i, buffer, starts, tokens, error);
+        good = locate_run(text, next - i, list + i, buffer, starts, tokens, error);
     }
     g_array_free(buffer, TRUE);
     return good;

@@ -24,13 +24,13 @@ static void add_sizes_of_pairs(const xlm_corpus_pairs *pairs, uint64_t *digest)
     *digest = xlm_digest(&pairs->pairs, sizeof pairs->pairs, *digest);
 }
 
-static bool add_text(const xlm_corpus *corpus, const xlm_corpus_text *text, uint64_t *digest, GError **error)
+static bool add_text(const xlm_corpus_text *text, uint64_t *digest, GError **error)
 {
     const int64_t n = MIN(text->tokens, SAMPLE);
     int32_t ids[SAMPLE];
     add_sizes_of_text(text, digest);
     for (int i = 0; i < PLACES; i++) {
-        if (!xlm_corpus_read_tokens(corpus, text, place(text->tokens, i), n, ids, error))
+        if (!xlm_corpus_read_tokens(text, place(text->tokens, i), n, ids, error))
             return false;
         *digest = xlm_digest(ids, sizeof *ids * (size_t)n, *digest);
     }
@@ -58,7 +58,7 @@ bool xlm_corpus_text_digest(const xlm_corpus *corpus, uint64_t *digest, GError *
         const xlm_corpus_text *text = xlm_corpus_texts(corpus, split, &texts);
         const xlm_corpus_pairs *linked = xlm_corpus_all_pairs(corpus, split, &pairs);
         for (int i = 0; i < texts; i++)
-            if (!add_text(corpus, &text[i], digest, error))
+            if (!add_text(&text[i], digest, error))
                 return false;
         for (int i = 0; i < pairs; i++)
             if (!add_pairs(corpus, &linked[i], digest, error))

@@ -116,13 +116,13 @@ static void cut_rows(const struct counting *c, int64_t first, int64_t last, int 
 /* ---- counting this rank's part of a text ---- */
 
 /* The first sentence that begins at or after token `token`. -1 with an error. */
-static int64_t find_sentence(const struct counting *c, const xlm_corpus_text *text, int64_t token, GError **error)
+static int64_t find_sentence(const xlm_corpus_text *text, int64_t token, GError **error)
 {
     int64_t low = 0, high = text->sentences;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
         uint64_t offset;
-        if (!xlm_corpus_read_offsets(c->corpus, text, middle, 1, &offset, error))
+        if (!xlm_corpus_read_offsets(text, middle, 1, &offset, error))
             return -1;
         if ((int64_t)offset < token)
             low = middle + 1;
@@ -162,11 +162,11 @@ static bool count_sentences(struct counting *c, const xlm_corpus_text *text, int
     bool good = true;
     for (int64_t block = sentence; block < last && good; block += SENTENCES) {
         const int64_t n = MIN(SENTENCES, last - block);
-        good = xlm_corpus_read_offsets(c->corpus, text, block, n + 1, offsets, error);
+        good = xlm_corpus_read_offsets(text, block, n + 1, offsets, error);
         int64_t s = 0; /* the next sentence to begin */
         for (uint64_t at = offsets[0], end; good && at < offsets[n]; at = end) {
             end = MIN(at + TOKENS, offsets[n]);
-            good = xlm_corpus_read_tokens(c->corpus, text, (int64_t)at, (int64_t)(end - at), tokens, error);
+            good = xlm_corpus_read_tokens(text, (int64_t)at, (int64_t)(end - at), tokens, error);
             for (uint64_t t = at; t < end && good; t++) {
                 if (line->n + window + 1 > LINE)
                     good = count_line(line, window, error);
@@ -192,8 +192,8 @@ static bool count_text(struct counting *c, const xlm_corpus_text *text, struct l
 {
     const int rank = c->comm->rank, ranks = c->comm->ranks;
     const int64_t share = text->tokens / ranks;
-    const int64_t first = rank == 0 ? 0 : find_sentence(c, text, share * rank, error);
-    const int64_t last = first < 0 || rank == ranks - 1 ? text->sentences : find_sentence(c, text, share * (rank + 1), error);
+    const int64_t first = rank == 0 ? 0 : find_sentence(text, share * rank, error);
+    const int64_t last = first < 0 || rank == ranks - 1 ? text->sentences : find_sentence(text, share * (rank + 1), error);
     if (first < 0 || last < 0 || !count_sentences(c, text, first, last, line, error))
         return false;
     /* Another text follows. */

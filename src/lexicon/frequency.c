@@ -15,7 +15,7 @@ static gint by_count(gconstpointer a, gconstpointer b)
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
 }
 
-static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, int64_t *counts, GError **error)
+static bool count_tokens(const xlm_corpus_text *text, int64_t *counts, GError **error)
 {
     enum { BLOCK = 1 << 20 };
     g_autofree int32_t *ids = g_new(int32_t, MIN(BLOCK, text->tokens) + 1);
@@ -24,7 +24,7 @@ static bool count_tokens(const xlm_corpus *corpus, const xlm_corpus_text *text, 
     for (int64_t at = 0; at < text->tokens && good; at += BLOCK) {
         const int64_t n = MIN(BLOCK, text->tokens - at);
         xlm_progress_show(&progress, (double)at);
-        good = xlm_corpus_read_tokens(corpus, text, at, n, ids, error);
+        good = xlm_corpus_read_tokens(text, at, n, ids, error);
         for (int64_t i = 0; i < n && good; i++)
             counts[ids[i]]++;
     }
@@ -37,7 +37,7 @@ GArray *xlm_frequency_list(const xlm_corpus *corpus, const xlm_corpus_text *text
     const xlm_vocabulary *vocabulary = xlm_corpus_vocabulary(corpus);
     const int64_t size = xlm_vocabulary_size(vocabulary);
     g_autofree int64_t *counts = g_new0(int64_t, size);
-    const bool good = count_tokens(corpus, text, counts, error);
+    const bool good = count_tokens(text, counts, error);
     GArray *list = good ? g_array_new(FALSE, FALSE, sizeof(xlm_frequency)) : NULL;
     for (int32_t id = 0; id < size && good; id++)
         if (counts[id] > 0 && xlm_is_text(xlm_vocabulary_specials(vocabulary), id)) {

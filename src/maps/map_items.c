@@ -217,17 +217,12 @@ static const xlm_corpus_pairs *choose_pairs(const xlm_corpus *c, const char *pat
 static bool add_sentence(xlm_map_items *items, const xlm_corpus *c, const xlm_corpus_text *text, int64_t sentence, int side,
                          GError **error)
 {
-    uint64_t offsets[2];
-    if (!xlm_corpus_read_offsets(c, text, sentence, 2, offsets, error))
-        return false;
     const guint before = items->subwords->len;
-    const int64_t n = (int64_t)(offsets[1] - offsets[0]);
-    g_array_set_size(items->subwords, before + (guint)n);
-    int32_t *ids = &g_array_index(items->subwords, int32_t, before);
-    if (!xlm_corpus_read_tokens(c, text, (int64_t)offsets[0], n, ids, error))
+    if (!xlm_corpus_read_sentence(c, text, sentence, items->subwords, error))
         return false;
     GString *label = g_string_new(NULL);
-    xlm_vocabulary_decode(xlm_corpus_vocabulary(c), ids, (size_t)n, label);
+    xlm_vocabulary_decode(xlm_corpus_vocabulary(c), &g_array_index(items->subwords, int32_t, before),
+                          items->subwords->len - before, label);
     add_item(items, side, g_string_free(label, FALSE));
     return true;
 }

@@ -11,14 +11,13 @@ enum { BLOCK = 1 << 22 }; /* tokens that are in memory at a time */
 
 /* ---- what corpora use ---- */
 
-static bool mark_text(const xlm_corpus *corpus, const xlm_corpus_text *text, const xlm_row_sources *ids, uint8_t *used,
-                      GError **error)
+static bool mark_text(const xlm_corpus_text *text, const xlm_row_sources *ids, uint8_t *used, GError **error)
 {
     g_autofree int32_t *tokens = g_new(int32_t, BLOCK);
     bool good = true;
     for (int64_t at = 0; at < text->tokens && good; at += BLOCK) {
         const int64_t n = MIN(BLOCK, text->tokens - at);
-        good = xlm_corpus_read_tokens(corpus, text, at, n, tokens, error);
+        good = xlm_corpus_read_tokens(text, at, n, tokens, error);
         for (int64_t i = 0; i < n && good; i++)
             used[ids->source[ids->first[tokens[i]]]] = 1;
     }
@@ -51,7 +50,7 @@ static bool mark_corpus(const xlm_vocabulary *vocabulary, const char *path, cons
         int n;
         const xlm_corpus_text *texts = xlm_corpus_texts(corpus, split, &n);
         for (int i = 0; i < n && good; i++)
-            good = mark_text(corpus, &texts[i], ids, used, error);
+            good = mark_text(&texts[i], ids, used, error);
     }
     xlm_row_sources_free(ids);
     return good;

@@ -61,7 +61,7 @@ static int64_t read_offsets(xlm_prep_copy *copy, const xlm_corpus_text *text, in
         return 0;
     g_array_set_size(copy->numbers, (guint)n + 1);
     uint64_t *offsets = (uint64_t *)(void *)copy->numbers->data;
-    return xlm_corpus_read_offsets(corpus_of(copy), text, first, n + 1, offsets, error) ? (int64_t)(offsets[n] - offsets[0]) : -1;
+    return xlm_corpus_read_offsets(text, first, n + 1, offsets, error) ? (int64_t)(offsets[n] - offsets[0]) : -1;
 }
 
 /* Read the same n sentences, whose offsets are in copy->numbers, into copy->text. */
@@ -78,7 +78,7 @@ static bool read_block(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_te
         return false;
     g_array_set_size(copy->text.tokens, (guint)tokens);
     int32_t *ids = (int32_t *)(void *)copy->text.tokens->data;
-    if (!xlm_corpus_read_tokens(corpus_of(copy), text, (int64_t)offsets[0], tokens, ids, error))
+    if (!xlm_corpus_read_tokens(text, (int64_t)offsets[0], tokens, ids, error))
         return false;
     guint kept = 0;
     for (int64_t i = 0; i < n; i++) {

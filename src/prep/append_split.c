@@ -97,7 +97,7 @@ static bool read_sentences(struct search *s, const xlm_corpus_text *text, int64_
 {
     g_array_set_size(s->offsets, (guint)*n + 1);
     uint64_t *offsets = (uint64_t *)(void *)s->offsets->data;
-    if (!xlm_corpus_read_offsets(s->append->corpus, text, first, *n + 1, offsets, error))
+    if (!xlm_corpus_read_offsets(text, first, *n + 1, offsets, error))
         return false;
     while (*n > 1 && offsets[*n] - offsets[0] > XLM_CORPUS_TOKENS_AT_ONCE)
         *n /= 2;
@@ -105,7 +105,7 @@ static bool read_sentences(struct search *s, const xlm_corpus_text *text, int64_
     if (!xlm_corpus_fits(s->append->corpus, text, first, tokens, error))
         return false;
     g_array_set_size(s->ids, (guint)tokens);
-    return xlm_corpus_read_tokens(s->append->corpus, text, (int64_t)offsets[0], tokens, (int32_t *)(void *)s->ids->data, error);
+    return xlm_corpus_read_tokens(text, (int64_t)offsets[0], tokens, (int32_t *)(void *)s->ids->data, error);
 }
 
 /* Find sentences of a text, in this rank's part, that are held out or in neither split. */

@@ -50,12 +50,8 @@ typedef struct reading {
 /* The ids of a sentence, in place of those in the array. */
 static bool read_sentence(const reading *r, const xlm_corpus_text *text, int64_t sentence, GArray *ids, GError **error)
 {
-    uint64_t ends[2];
-    if (!xlm_corpus_read_offsets(r->corpus, text, sentence, 2, ends, error))
-        return false;
-    g_array_set_size(ids, (guint)(ends[1] - ends[0]));
-    return ids->len == 0 ||
-           xlm_corpus_read_tokens(r->corpus, text, (int64_t)ends[0], ids->len, (int32_t *)(void *)ids->data, error);
+    g_array_set_size(ids, 0);
+    return xlm_corpus_read_sentence(r->corpus, text, sentence, ids, error);
 }
 
 static bool read_pair(reading *r, const int64_t link[2], bool swapped, direction *d, GArray *ids, GError **error)

@@ -30,7 +30,7 @@ static bool refill(walk *w, GError **error)
     const xlm_corpus_text *text = w->of->text;
     w->first = w->sentence;
     w->held = MIN(w->capacity, w->end - w->first);
-    return xlm_corpus_read_offsets(w->of->corpus, text, w->first, w->held + 1, w->offsets, error);
+    return xlm_corpus_read_offsets(text, w->first, w->held + 1, w->offsets, error);
 }
 
 /* Number of tokens of the sentence that are not in an instance yet; -1 on error. */
@@ -85,10 +85,9 @@ static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **e
     return true;
 }
 
-bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
-                          int64_t length, bool join, GError **error)
+bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus_text *text, int64_t length, bool join, GError **error)
 {
-    *monolingual = (xlm_monolingual){.corpus = corpus, .text = text, .length = length, .join = join};
+    *monolingual = (xlm_monolingual){.text = text, .length = length, .join = join};
     xlm_instances_init(&monolingual->instances);
     uint64_t tokens = 0;
     walk w = begin(monolingual, 0, 0, text->monolingual_sentences, PASS);
@@ -96,7 +95,7 @@ bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus
     bool good;
     while ((good = walk_instance(&w, &extent, NULL, error)) && extent.unit >= 0)
         xlm_instances_add(&monolingual->instances, &extent);
-    good = good && xlm_corpus_read_offsets(corpus, text, text->monolingual_sentences, 1, &tokens, error);
+    good = good && xlm_corpus_read_offsets(text, text->monolingual_sentences, 1, &tokens, error);
     g_free(w.offsets);
     monolingual->tokens = (int64_t)tokens;
     monolingual->cut = w.cut;
@@ -160,7 +159,7 @@ static bool open_component(const xlm_opening *o, const char *name, xlm_component
 {
     const options *own = o->spans_options;
     xlm_monolingual *m = g_new(xlm_monolingual, 1);
-    if (!xlm_monolingual_open(m, o->from, xlm_corpus_find_text(o->from, o->split, name), o->length, own->join, error)) {
+    if (!xlm_monolingual_open(m, xlm_corpus_find_text(o->from, o->split, name), o->length, own->join, error)) {
         g_free(m);
         return false;
     }

@@ -11,7 +11,6 @@
 #include "stream/instances.h"
 
 typedef struct xlm_monolingual {
-    const xlm_corpus *corpus;
     const xlm_corpus_text *text;
     int64_t length; /* maximum number of tokens of an instance, including special tokens; at least 3 */
     bool join;      /* an instance can have several sentences */
@@ -20,10 +19,9 @@ typedef struct xlm_monolingual {
     int64_t cut;    /* number of sentences that were cut */
 } xlm_monolingual;
 
-/* Make the index by a pass over the offsets of the text's monolingual sentences. corpus and text are borrowed. Errors:
+/* Make the index by a pass over the offsets of the text's monolingual sentences. text is borrowed. Errors:
  * EX_DATAERR when offsets go backwards, and errors of reading the corpus. On failure there is nothing to close. */
-bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus *corpus, const xlm_corpus_text *text,
-                          int64_t length, bool join, GError **error);
+bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus_text *text, int64_t length, bool join, GError **error);
 void xlm_monolingual_close(xlm_monolingual *monolingual);
 /* Append the spans of an instance (0 <= instance < instances.count) to `spans` (GArray of xlm_span). */
 bool xlm_monolingual_find(const xlm_monolingual *monolingual, int64_t instance, GArray *spans, GError **error);

@@ -40,8 +40,8 @@ static bool refill(walk *w, GError **error)
     if (!xlm_corpus_read_links(of->corpus, of->pairs, w->first, w->held, w->links, error))
         return false;
     for (int side = 0; side < 2; side++)
-        if (!xlm_corpus_sentence_offsets(of->corpus, of->text[side], w->held, w->links + of->column[side], w->starts[side],
-                                  w->tokens[side], error))
+        if (!xlm_corpus_sentence_offsets(of->text[side], w->held, w->links + of->column[side], w->starts[side],
+                                         w->tokens[side], error))
             return false;
     return true;
 }

@@ -204,7 +204,7 @@ static int32_t *read_run(const text_source *s, const GArray *spans, guint first,
     const int64_t n = last->start + last->tokens - start->start;
     g_array_set_size(s->buffer, (guint)n);
     int32_t *ids = (int32_t *)(void *)s->buffer->data;
-    if (!xlm_corpus_read_tokens(s->corpus, start->text, start->start, n, ids, error))
+    if (!xlm_corpus_read_tokens(start->text, start->start, n, ids, error))
         return NULL;
     for (const xlm_span *span = start; span <= last; span++) {
         memcpy(tokens, ids + (span->start - start->start), sizeof *ids * (size_t)span->tokens);

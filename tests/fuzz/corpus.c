@@ -19,11 +19,11 @@ static fuzz_original *make_original(void)
 static bool read_text(const xlm_corpus *corpus, const xlm_corpus_text *text, GError **error)
 {
     uint64_t *offsets = g_new(uint64_t, text->sentences + 1);
-    bool good = xlm_corpus_read_offsets(corpus, text, 0, text->sentences + 1, offsets, error);
+    bool good = xlm_corpus_read_offsets(text, 0, text->sentences + 1, offsets, error);
     for (int64_t i = 0; i < text->sentences && good; i++) {
         const int64_t n = (int64_t)(offsets[i + 1] - offsets[i]);
         int32_t *ids = g_new(int32_t, n + 1);
-        good = xlm_corpus_read_tokens(corpus, text, (int64_t)offsets[i], n, ids, error);
+        good = xlm_corpus_read_tokens(text, (int64_t)offsets[i], n, ids, error);
         for (int64_t k = 0; k < n && good; k++)
             fuzz_require(ids[k] >= 0 && ids[k] < xlm_vocabulary_size(xlm_corpus_vocabulary(corpus)),
                          "tokens are in the vocabulary");

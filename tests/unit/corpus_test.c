@@ -66,19 +66,29 @@ static void reads_any_part(void **state)
     const xlm_corpus_text *en = xlm_corpus_find_text(corpus, XLM_TRAIN, "en");
     GError *error = NULL;
     uint64_t offsets[5];
-    must(xlm_corpus_read_offsets(corpus, en, 0, 5, offsets, &error), error);
+    must(xlm_corpus_read_offsets(en, 0, 5, offsets, &error), error);
     static const uint64_t expected[] = {0, 3, 8, 10, 14};
     assert_memory_equal(offsets, expected, sizeof expected);
     int32_t ids[14];
-    must(xlm_corpus_read_tokens(corpus, en, 8, 2, ids, &error), error);
+    must(xlm_corpus_read_tokens(en, 8, 2, ids, &error), error);
     assert_int_equal(ids[0], token_at(EN, 8));
     assert_int_equal(ids[1], token_at(EN, 9));
+    g_autoptr(GArray) sentences = g_array_new(FALSE, FALSE, sizeof(int32_t)); /* one after the other */
+    must(xlm_corpus_read_sentence(corpus, en, 2, sentences, &error), error);
+    must(xlm_corpus_read_sentence(corpus, en, 0, sentences, &error), error);
+    static const int64_t tokens_of_both[] = {8, 9, 0, 1, 2};
+    assert_int_equal(sentences->len, G_N_ELEMENTS(tokens_of_both));
+    for (guint i = 0; i < sentences->len; i++)
+        assert_int_equal(g_array_index(sentences, int32_t, i), token_at(EN, tokens_of_both[i]));
+    assert_true(xlm_corpus_fits(corpus, en, 2, INT32_MAX, &error));
+    assert_false(xlm_corpus_fits(corpus, en, 2, (int64_t)INT32_MAX + 1, &error));
+    g_clear_error(&error);
     int64_t links[2];
     must(xlm_corpus_read_links(corpus, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", NULL), 1, 1, links, &error),
          error);
     assert_int_equal(links[0], 1);
     assert_int_equal(links[1], 2);
-    assert_false(xlm_corpus_read_tokens(corpus, en, 13, 2, ids, &error));
+    assert_false(xlm_corpus_read_tokens(en, 13, 2, ids, &error));
     assert_non_null(error);
     g_error_free(error);
     xlm_corpus_close(corpus);
@@ -140,13 +150,13 @@ static void texts_are_joined(void **state)
         for (int64_t last = first; last < 8; last++) {
             uint64_t offsets[8];
             int32_t ids[20];
-            must(xlm_corpus_read_offsets(corpus, en, first, last - first + 1, offsets, &error), error);
+            must(xlm_corpus_read_offsets(en, first, last - first + 1, offsets, &error), error);
             assert_memory_equal(offsets, expected + first, (size_t)(last - first + 1) * sizeof *offsets);
             const int64_t tokens = (int64_t)(expected[last] - expected[first]);
-            must(xlm_corpus_read_tokens(corpus, en, (int64_t)expected[first], tokens, ids, &error), error);
+            must(xlm_corpus_read_tokens(en, (int64_t)expected[first], tokens, ids, &error), error);
             assert_memory_equal(ids, all + expected[first], (size_t)tokens * sizeof *ids);
         }
-    assert_false(xlm_corpus_read_tokens(corpus, en, 20, 1, &one, &error));
+    assert_false(xlm_corpus_read_tokens(en, 20, 1, &one, &error));
     g_clear_error(&error);
     for (int i = XLM_SPECIALS; i < VOCABULARY; i++)
         assert_int_equal(xlm_vocabulary_counts(xlm_corpus_vocabulary(corpus))[i], 2 * (2 * SUBWORDS - (i - XLM_SPECIALS)));
@@ -411,8 +421,8 @@ static void hostile_numbers_are_refused(void **state)
         int32_t ids[14];
         uint64_t offsets[5];
         int64_t links[4];
-        assert_false(xlm_corpus_read_tokens(corpus, en, 0, 14, ids, &error) &&
-                     xlm_corpus_read_offsets(corpus, en, 0, 5, offsets, &error) &&
+        assert_false(xlm_corpus_read_tokens(en, 0, 14, ids, &error) &&
+                     xlm_corpus_read_offsets(en, 0, 5, offsets, &error) &&
                      xlm_corpus_read_links(corpus, xlm_corpus_find_pairs(corpus, XLM_TRAIN, "de-en", NULL), 0, 2, links, &error));
         must_say(error, EX_DATAERR, wrong[i].expected);
         xlm_corpus_close(corpus);

@@ -88,7 +88,7 @@ static void monolingual_instances(void **state)
     for (size_t c = 0; c < G_N_ELEMENTS(limits); c++) {
         xlm_monolingual m;
         GError *error = NULL;
-        must(xlm_monolingual_open(&m, f->corpus, xlm_corpus_find_text(f->corpus, XLM_TRAIN, "en"), limits[c], true, &error),
+        must(xlm_monolingual_open(&m, xlm_corpus_find_text(f->corpus, XLM_TRAIN, "en"), limits[c], true, &error),
              error);
         const int64_t tokens = f->starts[EN][SENTENCES - 7];
         assert_int_equal(m.tokens, tokens);

@@ -13,6 +13,7 @@
 #include <unicode/utf8.h>
 
 #include "subwords/bpe_bytes.h"
+#include "text/icu.h"
 
 /* ---- bytes as letters ---- */
 
@@ -176,17 +177,11 @@ static void put_words(writer *w, part p)
 
 /* ---- Form C ---- */
 
-static void demand_success(UErrorCode status)
-{
-    if (U_FAILURE(status)) /* lack of memory: with valid text and large enough buffers, nothing else can fail */
-        g_error("ICU: %s", u_errorName(status));
-}
-
 static const UNormalizer2 *form_c(void)
 {
     UErrorCode status = U_ZERO_ERROR;
     const UNormalizer2 *form = unorm2_getNFCInstance(&status);
-    demand_success(status);
+    xlm_icu_demand(status);
     return form;
 }
 
@@ -223,18 +218,18 @@ static void compose_group(const UNormalizer2 *form, part p, GArray *from, GArray
     g_array_set_size(from, (guint)p.size + 1);
     u_strFromUTF8((UChar *)(void *)from->data, (int32_t)from->len, &units, p.text, (int32_t)p.size, &status);
     const bool same = unorm2_isNormalized(form, (UChar *)(void *)from->data, units, &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     if (same) {
         append_part(p, out, origins);
         return;
     }
     g_array_set_size(to, 3 * (guint)units + 1);
     units = unorm2_normalize(form, (UChar *)(void *)from->data, units, (UChar *)(void *)to->data, (int32_t)to->len, &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     const gsize before = out->len;
     g_string_set_size(out, before + 3 * (gsize)units + 1);
     u_strToUTF8(out->str + before, 3 * units + 1, &bytes, (UChar *)(void *)to->data, units, &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     g_string_truncate(out, before + (gsize)bytes);
     if (origins != NULL)
         xlm_origins_add(origins, (size_t)bytes, p.origins[0].start, p.origins[p.size - 1].end);

@@ -30,6 +30,7 @@
 #include "subwords/segmenter.h"
 #include "subwords/vocabulary.h"
 #include "subwords/word_store.h"
+#include "text/icu.h"
 
 typedef struct wordpiece {
     int64_t lower, strip, ideographs, clean; /* 0 or 1 */
@@ -125,12 +126,6 @@ static void fold_ascii(folding *f, const char *text, size_t size, GString *out, 
     }
 }
 
-static void demand_success(UErrorCode status)
-{
-    if (U_FAILURE(status)) /* no memory: with valid text and large enough buffers, nothing else can fail */
-        g_error("ICU: %s", u_errorName(status));
-}
-
 /* Steps 1 and 2 into f->text. */
 static void clean(folding *f, const char *text, int32_t size)
 {
@@ -171,7 +166,7 @@ static int32_t lower_size(UChar32 c)
     int32_t n = 0;
     U16_APPEND_UNSAFE(unit, n, c);
     const int32_t size = u_strToLower(small, G_N_ELEMENTS(small), unit, n, "", &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     return size;
 }
 
@@ -180,7 +175,7 @@ static int32_t decomposed_size(UChar32 c)
     UErrorCode status = U_ZERO_ERROR;
     UChar parts[32];
     const int32_t size = unorm2_getDecomposition(unorm2_getNFDInstance(&status), c, parts, G_N_ELEMENTS(parts), &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     return size >= 0 ? size : U16_LENGTH(c);
 }
 
@@ -231,7 +226,7 @@ static void fold_case(folding *f)
         spread_origins(f, lower_size);
         g_array_set_size(f->other, 3 * (guint)n + 1);
         const int32_t made = u_strToLower(units(f->other), (int32_t)f->other->len, units(f->text), n, "", &status);
-        demand_success(status);
+        xlm_icu_demand(status);
         g_array_set_size(f->other, (guint)made);
         take_other(f);
     }
@@ -241,7 +236,7 @@ static void fold_case(folding *f)
         g_array_set_size(f->other, 4 * (guint)n + 1); /* a unit becomes at most 4 in Form D */
         const int32_t made =
             unorm2_normalize(unorm2_getNFDInstance(&status), units(f->text), n, units(f->other), (int32_t)f->other->len, &status);
-        demand_success(status);
+        xlm_icu_demand(status);
         g_array_set_size(f->other, (guint)made);
         take_other(f);
         join_marks(f);

@@ -5,6 +5,7 @@
 #include <unicode/uchar.h>
 #include <unicode/ustring.h>
 
+#include "text/icu.h"
 #include "text/words.h"
 
 /* The articles that are removed in each language, separated by spaces. In Arabic, the article is removed wherever its letters
@@ -43,15 +44,10 @@ const char *xlm_answer_rules_name(xlm_answer_rules rules) { return rules_of[rule
 static GString *lower_case(const char *text)
 {
     UErrorCode status = U_ZERO_ERROR;
-    const int32_t bytes = (int32_t)strlen(text);
-    g_autofree UChar *from = g_new(UChar, (size_t)bytes + 1), *to = g_new(UChar, 3 * (size_t)bytes + 1);
-    int32_t size, lower, out;
-    u_strFromUTF8(from, bytes + 1, &size, text, bytes, &status);
-    lower = u_strToLower(to, 3 * bytes + 1, from, size, "", &status);
-    if (U_FAILURE(status)) /* the text is UTF-8, and there is room */
-        g_error("ICU: %s", u_errorName(status));
-    GString *result = g_string_sized_new(3 * (size_t)lower + 1);
-    u_strToUTF8(result->str, 3 * lower + 1, &out, to, lower, &status);
+    int32_t size, out;
+    g_autofree UChar *lower = xlm_icu_lower_case(text, (int32_t)strlen(text), &size);
+    GString *result = g_string_sized_new(3 * (size_t)size + 1);
+    u_strToUTF8(result->str, 3 * size + 1, &out, lower, size, &status);
     g_string_set_size(result, (gsize)out);
     return result;
 }

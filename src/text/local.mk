@@ -5,6 +5,7 @@ text_sources = \
 	src/text/line_files.c src/text/line_files.h \
 	src/text/line_index.c src/text/line_index.h \
 	src/text/gzip.c src/text/gzip.h \
+	src/text/icu.c src/text/icu.h \
 	src/text/lines.c src/text/lines.h \
 	src/text/moses.c src/text/moses.h \
 	src/text/moses_line.c src/text/moses_line.h \

@@ -8,6 +8,7 @@
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
 
+#include "text/icu.h"
 #include "text/normalise.h"
 
 /* How a character is treated. */
@@ -202,19 +203,13 @@ static UChar *units(GArray *text) { return (UChar *)(void *)text->data; }
 /* Make room for n units and a final 0. Form C and lower case both make at most 3 times as many units. */
 static void make_room(GArray *text, size_t n) { g_array_set_size(text, (guint)(n + 1)); }
 
-static void demand_success(UErrorCode status)
-{
-    if (U_FAILURE(status)) /* lack of memory: with valid text and large enough buffers, nothing else can fail */
-        g_error("ICU: %s", u_errorName(status));
-}
-
 /* Form C of n->text[size], back in n->text. Returns its size. */
 static int32_t compose(xlm_normaliser *n, int32_t size)
 {
     UErrorCode status = U_ZERO_ERROR;
     make_room(n->other, 3 * (size_t)size);
     size = unorm2_normalize(n->form_c, units(n->text), size, units(n->other), (int32_t)n->other->len, &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     GArray *text = n->text;
     n->text = n->other;
     n->other = text;
@@ -226,7 +221,7 @@ static int32_t lower_case(xlm_normaliser *n, int32_t size)
     UErrorCode status = U_ZERO_ERROR;
     make_room(n->other, 3 * (size_t)size);
     size = u_strToLower(units(n->other), (int32_t)n->other->len, units(n->text), size, "", &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     GArray *text = n->text;
     n->text = n->other;
     n->other = text;
@@ -240,7 +235,7 @@ static int32_t convert(xlm_normaliser *n, const char *text, size_t bytes)
     int32_t size;
     make_room(n->text, bytes);
     u_strFromUTF8(units(n->text), (int32_t)n->text->len, &size, text, (int32_t)bytes, &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     size = compose(n, size);
     return n->lower ? compose(n, lower_case(n, size)) : size;
 }
@@ -292,7 +287,7 @@ static void finish(xlm_normaliser *n)
     g_string_set_size(n->out, 3 * (size_t)size + 1);
     int32_t bytes;
     u_strToUTF8(n->out->str, (int32_t)n->out->len, &bytes, units(n->text), size, &status);
-    demand_success(status);
+    xlm_icu_demand(status);
     g_string_truncate(n->out, (gsize)bytes);
 }
 

@@ -7,6 +7,8 @@
 #include <unicode/uset.h>
 #include <unicode/utf8.h>
 
+#include "text/icu.h"
+
 enum { BMP = 0x10000, MOST_SCRIPTS = 16 };
 enum { LETTER = 1, THEIRS = 2 };
 
@@ -16,20 +18,13 @@ struct xlm_scripts {
     uint8_t sort[BMP];      /* the same for most characters: 0, LETTER, or LETTER | THEIRS */
 };
 
-/* Give up when ICU has no data, as it does for sets that are known to be valid. */
-static void need(UErrorCode status)
-{
-    if (U_FAILURE(status))
-        g_error("ICU: %s", u_errorName(status));
-}
-
 /* The characters with this value of a property. uset_close. */
 static USet *characters_with(UProperty property, int32_t value)
 {
     UErrorCode status = U_ZERO_ERROR;
     USet *set = uset_openEmpty();
     uset_applyIntPropertyValue(set, property, value, &status);
-    need(status);
+    xlm_icu_demand(status);
     return set;
 }
 
@@ -48,7 +43,7 @@ static void mark(xlm_scripts *scripts, const USet *set, uint8_t sort)
         if (uset_getItem(set, i, &start, &end, NULL, 0, &status) == 0) /* a range, not a string */
             for (UChar32 c = start; c <= end && c < BMP; c++)
                 scripts->sort[c] |= sort;
-        need(status);
+        xlm_icu_demand(status);
     }
 }
 

@@ -18,6 +18,7 @@
 #include <unicode/ustring.h>
 #include <unicode/utext.h>
 
+#include "text/icu.h"
 #include "text/strings.h"
 #include "text/words.h"
 
@@ -203,8 +204,7 @@ static void split_by_icu(xlm_splitter *s, const char *line, size_t start, size_t
         if (text[i] == '@')
             text[i] = 'a'; /* what ICU does with a letter, it does with @ */
     ubrk_setText(s->breaks, text, n, &status);
-    if (U_FAILURE(status))
-        g_error("ICU: %s", u_errorName(status));
+    xlm_icu_demand(status);
 
     size_t at = start; /* in line */
     int32_t unit = ubrk_first(s->breaks), next;

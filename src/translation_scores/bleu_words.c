@@ -3,10 +3,10 @@
 
 #include <string.h>
 #include <unicode/uchar.h>
-#include <unicode/ustring.h>
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include "text/icu.h"
 #include "text/words.h"
 
 const char *const xlm_bleu_word_names[] = {"13a", "intl", "zh", "char", "none", "blanks", NULL};
@@ -19,16 +19,11 @@ static void append(GArray *text, uint32_t c) { g_array_append_val(text, c); }
 
 static void read_lower(const char *text, int32_t bytes, GArray *characters)
 {
-    UErrorCode status = U_ZERO_ERROR;
-    g_autofree UChar *from = g_new(UChar, (size_t)bytes + 1), *to = g_new(UChar, 3 * (size_t)bytes + 1);
     int32_t size;
-    u_strFromUTF8(from, bytes + 1, &size, text, bytes, &status);
-    size = u_strToLower(to, 3 * bytes + 1, from, size, "", &status);
-    if (U_FAILURE(status)) /* the text is UTF-8, and there is room */
-        g_error("ICU: %s", u_errorName(status));
+    g_autofree UChar *lower = xlm_icu_lower_case(text, bytes, &size);
     for (int32_t i = 0; i < size;) {
         UChar32 c;
-        U16_NEXT(to, i, size, c);
+        U16_NEXT(lower, i, size, c);
         append(characters, (uint32_t)c);
     }
 }

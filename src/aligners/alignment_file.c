@@ -210,18 +210,13 @@ void xlm_alignment_file_close(xlm_alignment_file *file)
     g_free(file);
 }
 
-const xlm_alignment_pairs *xlm_alignment_file_find(const xlm_alignment_file *file, xlm_split split, const char *name,
-                                                   bool *swapped)
+const xlm_alignment_pairs *xlm_alignment_file_find(const xlm_alignment_file *file, xlm_split split, const char *name)
 {
     for (int i = 0; i < file->n; i++) {
         const xlm_alignment_pairs *p = &file->pairs[i];
         g_autofree char *turned = g_strconcat(p->target, "-", p->source, NULL);
-        const bool same = strcmp(name, p->name) == 0, other = strcmp(name, turned) == 0;
-        if (p->split != split || (!same && !other))
-            continue;
-        if (swapped != NULL)
-            *swapped = !same;
-        return p;
+        if (p->split == split && (strcmp(name, p->name) == 0 || strcmp(name, turned) == 0))
+            return p;
     }
     return NULL;
 }

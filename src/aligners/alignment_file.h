@@ -56,9 +56,8 @@ typedef struct xlm_alignment_file {
 xlm_alignment_file *xlm_alignment_file_open(const char *path, const xlm_corpus *corpus, GError **error);
 void xlm_alignment_file_close(xlm_alignment_file *file); /* NULL is allowed */
 
-/* NULL if there is none. The name may be given in either order. *swapped: the file has it the other way round; may be NULL. */
-const xlm_alignment_pairs *xlm_alignment_file_find(const xlm_alignment_file *file, xlm_split split, const char *name,
-                                                   bool *swapped);
+/* NULL if there is none. The name may be given in either order. */
+const xlm_alignment_pairs *xlm_alignment_file_find(const xlm_alignment_file *file, xlm_split split, const char *name);
 
 /* Links of pairs [first, first + n). sizes: [n] the numbers of subwords of both sentences of each pair, source
  * and target; links outside them are an error. [out] offsets: [n + 1], beginning with 0; *links: [offsets[n]] new memory

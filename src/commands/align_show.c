@@ -66,7 +66,7 @@ static const xlm_alignment_pairs *choose_pairs(const xlm_alignment_file *file, G
         xlm_split_find(given.split, &split);
     const xlm_alignment_pairs *found = NULL;
     if (given.languages != NULL)
-        found = xlm_alignment_file_find(file, split, given.languages, NULL);
+        found = xlm_alignment_file_find(file, split, given.languages);
     g_autoptr(GString) names = g_string_new("");
     int n = 0;
     for (int i = 0; i < file->n; i++)

@@ -97,7 +97,7 @@ static bool check(GError **error)
         return xlm_error_set(error, EX_USAGE, "--symmetrise=%s: is not one of %s", given.symmetrise, xlm_symmetrisation_names());
     if (given.words != NULL && !xlm_word_mode_find(given.words, &chosen.text.words))
         return xlm_error_set(error, EX_USAGE, "--words=%s: is neither space nor icu", given.words);
-    return check_numbers(error) && xlm_program_read_bytes("memory", given.memory, &chosen.memory, error);
+    return check_numbers(error) && xlm_program_read_memory(given.memory, &chosen.memory, error);
 }
 
 /* Do the options fit the input, a corpus or text? */

@@ -46,7 +46,7 @@ static bool check(GError **error)
            xlm_program_is_one_of("weights", given.weights, weights, error) &&
            xlm_program_is_one_of("factors", given.factors, factors, error) &&
            xlm_program_is_one_of("split", given.split, splits, error) &&
-           xlm_program_read_bytes("memory", given.memory, &memory_bytes, error);
+           xlm_program_read_memory(given.memory, &memory_bytes, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)

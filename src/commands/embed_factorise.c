@@ -38,7 +38,7 @@ static bool check(GError **error)
         return xlm_error_set(error, EX_USAGE, "--tolerance: must be between 0 and 1");
     return xlm_program_is_in("rank", given.rank, 1, 1 << 13, error) &&
            xlm_program_is_in("seed", (gint64)given.seed, 0, G_MAXINT64, error) &&
-           xlm_program_read_bytes("memory", memory, &given.memory, error);
+           xlm_program_read_memory(memory, &given.memory, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)

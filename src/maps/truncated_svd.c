@@ -300,7 +300,7 @@ static bool fix_signs(struct basis *b, xlm_truncated_svd *svd)
         return false;
     copy_rows(b, left, k, svd->left, true);
     copy_rows(b, right, k, svd->right, true);
-    xlm_matrix_fix_signs(left, false, right, false);
+    xlm_matrix_fix_signs(left, right, false);
     copy_rows(b, left, k, svd->left, false);
     copy_rows(b, right, k, svd->right, false);
     return true;

@@ -107,7 +107,7 @@ bool xlm_matrix_svd(xlm_matrix *a, double *s, xlm_matrix *u, xlm_matrix *vt, GEr
         return false;
     xlm_comm_broadcast(a->grid->comm, 0, s, sizeof *s * (size_t)MIN(a->rows, a->columns));
     if (u != NULL)
-        xlm_matrix_fix_signs(u, false, vt, true);
+        xlm_matrix_fix_signs(u, vt, true);
     return true;
 }
 
@@ -134,7 +134,7 @@ bool xlm_matrix_eigen(xlm_matrix *a, double *values, xlm_matrix *vectors, GError
     xlm_comm_broadcast(a->grid->comm, 0, values, sizeof *values * (size_t)a->rows);
     for (int i = 0; i < a->rows; i++)
         values[i] = -values[i];
-    xlm_matrix_fix_signs(vectors, false, NULL, false);
+    xlm_matrix_fix_signs(vectors, NULL, false);
     return true;
 }
 
@@ -153,55 +153,50 @@ bool xlm_symmetric_eigen(const xlm_grid *grid, int64_t n, const double *matrix, 
 
 /* ---- signs ---- */
 
-static int64_t line_of(const xlm_matrix *m, bool by_row, int64_t i, int64_t j)
-{
-    return by_row ? xlm_matrix_row_at(m, i) : xlm_matrix_column_at(m, j);
-}
-
+/* signs: of the columns, or of the rows. */
 static void apply_signs(xlm_matrix *m, bool by_row, const double *signs)
 {
     for (int64_t j = 0; j < m->own_columns; j++)
         for (int64_t i = 0; i < m->own_rows; i++)
-            m->values[j * m->stride + i] *= signs[line_of(m, by_row, i, j)];
+            m->values[j * m->stride + i] *= signs[by_row ? xlm_matrix_row_at(m, i) : xlm_matrix_column_at(m, j)];
 }
 
-void xlm_matrix_fix_signs(xlm_matrix *a, bool by_row, xlm_matrix *other, bool other_by_row)
+void xlm_matrix_fix_signs(xlm_matrix *a, xlm_matrix *other, bool other_by_row)
 {
     const xlm_comm *comm = a->grid->comm;
-    const int n = by_row ? a->rows : a->columns;
+    const int n = a->columns;
     g_autofree double *largest = g_new0(double, n), *signs = g_new0(double, n);
     g_autofree int64_t *place = g_new(int64_t, n), *first = g_new(int64_t, n);
     g_autofree size_t *sizes = g_new(size_t, comm->ranks);
     void *gathered;
     for (int64_t j = 0; j < a->own_columns; j++)
         for (int64_t i = 0; i < a->own_rows; i++) {
-            const int64_t line = line_of(a, by_row, i, j);
-            largest[line] = fmax(largest[line], fabs(a->values[j * a->stride + i]));
+            const int64_t column = xlm_matrix_column_at(a, j);
+            largest[column] = fmax(largest[column], fabs(a->values[j * a->stride + i]));
         }
     xlm_comm_gather_all(comm, largest, sizeof *largest * (size_t)n, &gathered, sizes);
-    for (int l = 0; l < n; l++)
+    for (int c = 0; c < n; c++)
         for (int r = 0; r < comm->ranks; r++)
-            largest[l] = fmax(largest[l], ((const double *)gathered)[(size_t)r * (size_t)n + (size_t)l]);
+            largest[c] = fmax(largest[c], ((const double *)gathered)[(size_t)r * (size_t)n + (size_t)c]);
     g_free(gathered);
-    for (int l = 0; l < n; l++)
-        place[l] = -G_MAXINT64;
+    for (int c = 0; c < n; c++)
+        place[c] = -G_MAXINT64;
     for (int64_t j = 0; j < a->own_columns; j++)
         for (int64_t i = 0; i < a->own_rows; i++) {
-            const int64_t line = line_of(a, by_row, i, j);
-            const int64_t at = by_row ? xlm_matrix_column_at(a, j) : xlm_matrix_row_at(a, i);
+            const int64_t column = xlm_matrix_column_at(a, j), row = xlm_matrix_row_at(a, i);
             const double value = a->values[j * a->stride + i];
-            if (fabs(value) >= largest[line] * (1 - 1e-6) && -at > place[line]) {
-                place[line] = -at;
-                signs[line] = value < 0 ? -1 : 1;
+            if (fabs(value) >= largest[column] * (1 - 1e-6) && -row > place[column]) {
+                place[column] = -row;
+                signs[column] = value < 0 ? -1 : 1;
             }
         }
     memcpy(first, place, sizeof *first * (size_t)n);
     xlm_comm_max_int64(comm, first, n);
-    for (int l = 0; l < n; l++)
-        if (first[l] != place[l])
-            signs[l] = 0;
+    for (int c = 0; c < n; c++)
+        if (first[c] != place[c])
+            signs[c] = 0;
     xlm_comm_merge_double(comm, signs, n);
-    apply_signs(a, by_row, signs);
+    apply_signs(a, false, signs);
     if (other != NULL)
         apply_signs(other, other_by_row, signs);
 }

@@ -27,9 +27,8 @@ bool xlm_matrix_eigen(xlm_matrix *a, double *values, xlm_matrix *vectors, GError
 /* The same of a symmetric matrix [n x n] that all ranks have. vectors: [n x n] on every rank, a column each. Collective. */
 bool xlm_symmetric_eigen(const xlm_grid *grid, int64_t n, const double *matrix, double *values, double *vectors, GError **error);
 
-/* Columns of a (rows, with by_row) times ±1 so that the element of largest magnitude of each is positive; if several have that
- * magnitude, to 1e-6 of it, the first counts. other: its columns (rows, with other_by_row) get the same signs; may be
- * NULL. */
-void xlm_matrix_fix_signs(xlm_matrix *a, bool by_row, xlm_matrix *other, bool other_by_row);
+/* Columns of a times ±1 so that the element of largest magnitude of each is positive; if several have that magnitude, to 1e-6
+ * of it, the first counts. other: its columns (rows, with other_by_row) get the same signs; may be NULL. */
+void xlm_matrix_fix_signs(xlm_matrix *a, xlm_matrix *other, bool other_by_row);
 
 #endif

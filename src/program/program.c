@@ -391,7 +391,7 @@ int xlm_program_number_of(const char *word, const char *const *words)
     return i;
 }
 
-bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error)
+bool xlm_program_read_memory(const char *text, int64_t *bytes, GError **error)
 {
     static const char units[] = "KMG";
     if (text == NULL)
@@ -401,7 +401,7 @@ bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes
     const char *unit = *end != '\0' ? strchr(units, g_ascii_toupper(*end)) : NULL;
     const double value = number * (unit != NULL ? ldexp(1, 10 * (int)(unit - units + 1)) : 1);
     if (end == text || (*end != '\0' && (unit == NULL || end[1] != '\0')) || !(value >= 1 << 20 && value < 1e15))
-        return xlm_error_set(error, EX_USAGE, "--%s=%s: must be a number of bytes such as 512M or 4G, at least 1M", option, text);
+        return xlm_error_set(error, EX_USAGE, "--memory=%s: must be a number of bytes such as 512M or 4G, at least 1M", text);
     *bytes = (int64_t)value;
     return true;
 }

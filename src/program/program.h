@@ -78,8 +78,8 @@ bool xlm_program_list(const char *option, const char *text, guint min, guint max
                       GError **error);
 /* The number of a word that is one of them; 0 for NULL. */
 int xlm_program_number_of(const char *word, const char *const *words);
-/* Parses a number of bytes: 512M, 4G, 1.5g, at least 1M. text NULL: *bytes is not changed. EX_USAGE. */
-bool xlm_program_read_bytes(const char *option, const char *text, int64_t *bytes, GError **error);
+/* Parses the number of bytes of --memory: 512M, 4G, 1.5g, at least 1M. text NULL: *bytes is not changed. EX_USAGE. */
+bool xlm_program_read_memory(const char *text, int64_t *bytes, GError **error);
 
 /* Flushes standard output. EX_IOERR if any of it was lost. */
 bool xlm_program_flush(GError **error);

@@ -68,7 +68,7 @@ static bool add_pairs(const xlm_opening *o, aligned *a, const char *name, GError
         return true;
     for (guint f = 0; f < a->files->len; f++) {
         xlm_alignment_file *file = a->files->pdata[f];
-        const xlm_alignment_pairs *links = xlm_alignment_file_find(file, o->split, p.pairs->name, NULL);
+        const xlm_alignment_pairs *links = xlm_alignment_file_find(file, o->split, p.pairs->name);
         if (links != NULL && p.links != NULL)
             return xlm_error_set(error, EX_CONFIG, "[stream %s]: alignments: both %s and %s have links of the %s pairs \"%s\"; "
                                  "leave one out", o->stream, xlm_store_path(p.file->store), xlm_store_path(file->store),

@@ -270,7 +270,7 @@ static bool take_memory(xlm_prep_options *options, GError **error)
     if (given.memory != NULL && (given.segment || given.derive_conllu))
         return xlm_error_set(error, EX_USAGE, "--memory is for counting words; leave it out");
     options->sample = given.sample == -G_MAXDOUBLE ? 1 : given.sample;
-    return xlm_program_read_bytes("memory", given.memory, &options->memory, error);
+    return xlm_program_read_memory(given.memory, &options->memory, error);
 }
 
 /* rest: the n arguments that are not options. */

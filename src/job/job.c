@@ -300,18 +300,6 @@ static bool inherit_model(xlm_job *job, const xlm_jobfile *file, GError **error)
                               "it with start = CHECKPOINT");
 }
 
-static bool check_freeze(const xlm_job *job, const xlm_jobfile *file, GError **error)
-{
-    int64_t layers;
-    g_autoptr(GError) why = NULL;
-    if (job->train.optimiser.freeze != NULL && xlm_job_adapters_learn(&job->model.adapters))
-        return xlm_jobfile_refuse(file, "train", "freeze", error,
-                                  "freeze is for runs in which no adapter learns: where one does, all of "
-                                  "the model is frozen");
-    return xlm_rates_read_freeze(job->train.optimiser.freeze, xlm_layers_of(&job->model, XLM_STACK_ENCODER), &layers, &why) ||
-           xlm_jobfile_refuse(file, "train", "freeze", error, "%s", why->message);
-}
-
 /* Why a key of [evaluate] about translations would do nothing; NULL: it does something. */
 static const char *why_idle(const xlm_evaluate_config *c, const char *key)
 {
@@ -359,7 +347,8 @@ static bool check_job(const xlm_job *job, const xlm_jobfile *file, GError **erro
     if ((g & (g - 1)) != 0)
         return xlm_jobfile_refuse(file, "train", "micro_batches", error, "micro_batches = %" G_GINT64_FORMAT " is not a power of "
                                   "two", g);
-    if (!check_freeze(job, file, error))
+    if (!xlm_rates_check_freeze(file, "train", job->train.optimiser.freeze, xlm_job_adapters_learn(&job->model.adapters),
+                                xlm_layers_of(&job->model, XLM_STACK_ENCODER), error))
         return false;
     if (job->objectives == 0)
         return xlm_error_set(error, EX_CONFIG, "%s: there is no section [objective NAME]; a job needs one at least",

@@ -21,6 +21,18 @@ bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, 
     return true;
 }
 
+bool xlm_rates_check_freeze(const xlm_jobfile *file, const char *section, const char *freeze, bool adapters_learn, int64_t layers,
+                            GError **error)
+{
+    int64_t frozen;
+    g_autoptr(GError) why = NULL;
+    if (freeze != NULL && adapters_learn)
+        return xlm_jobfile_refuse(file, section, "freeze", error, "freeze is for runs in which no adapter learns: where one does, "
+                                  "all of the model is frozen");
+    return xlm_rates_read_freeze(freeze, layers, &frozen, &why) ||
+           xlm_jobfile_refuse(file, section, "freeze", error, "%s", why->message);
+}
+
 /* Is the layer kept as it is? frozen: of xlm_rates_read_freeze. */
 static bool is_frozen(xlm_layer layer, int64_t frozen)
 {

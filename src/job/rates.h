@@ -18,10 +18,15 @@
 #include "job/optimiser.h"
 #include "nn/layer.h"
 #include "nn/model.h"
+#include "options/jobfile.h"
 
 /* Parse `freeze`, which may be NULL: *frozen is -1 for nothing, 0 for the embeddings, n for the embeddings and n of the `layers`
  * layers of the encoder that have their own weights (xlm_layers_of). EX_CONFIG for anything else; the message has no place. */
 bool xlm_rates_read_freeze(const char *freeze, int64_t layers, int64_t *frozen, GError **error);
+
+/* The same for the key `freeze` of a section, which is refused where an adapter learns. EX_CONFIG, with its place in the file. */
+bool xlm_rates_check_freeze(const xlm_jobfile *file, const char *section, const char *freeze, bool adapters_learn, int64_t layers,
+                            GError **error);
 
 /* Set the rates of all declared parameters, and log what is frozen and the range of rates. head_frozen: also freeze the LM head,
  * because no objective uses it. Errors of xlm_rates_read_freeze. */

@@ -81,19 +81,6 @@ static bool read_task(xlm_tune_job *job, const xlm_jobfile *file, GError **error
     return true;
 }
 
-/* Check `freeze` as far as possible, because the number of layers is not known before the model is read. */
-static bool check_freeze(const xlm_tune_config *c, const xlm_adapters *adapters, const xlm_jobfile *file, GError **error)
-{
-    int64_t layers;
-    g_autoptr(GError) why = NULL;
-    if (c->train.optimiser.freeze != NULL && xlm_job_adapters_learn(adapters))
-        return xlm_jobfile_refuse(file, "tune", "freeze", error,
-                                  "freeze is for runs in which no adapter learns: where one does, all of "
-                                  "the model is frozen");
-    return xlm_rates_read_freeze(c->train.optimiser.freeze, XLM_MAX_LAYERS, &layers, &why) ||
-           xlm_jobfile_refuse(file, "tune", "freeze", error, "%s", why->message);
-}
-
 static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **error)
 {
     const xlm_tune_config *c = &job->config;
@@ -107,7 +94,9 @@ static bool check(const xlm_tune_job *job, const xlm_jobfile *file, GError **err
     if (c->average == 1)
         return xlm_jobfile_refuse(file, "tune", "average", error, "average = 1 is the mean of one checkpoint, which is that "
                                   "checkpoint; take 2 or more, or 0");
-    return check_freeze(c, &job->adapters, file, error);
+    /* The number of layers is not known before the model is read. */
+    return xlm_rates_check_freeze(file, "tune", c->train.optimiser.freeze, xlm_job_adapters_learn(&job->adapters), XLM_MAX_LAYERS,
+                                  error);
 }
 
 /* Scores of a run that was given no option are those of every later version, whatever options that has. g_free. */

@@ -50,6 +50,7 @@ tests_fuzz_libfuzz_la_SOURCES = \
 	tests/fuzz/fields_mutate.c \
 	tests/fuzz/hdf5_change.c tests/fuzz/hdf5_change.h \
 	tests/fuzz/hdf5_mutate.c \
+	tests/fuzz/job_target.h \
 	tests/fuzz/vocabulary_target.h \
 	tests/fuzz/replay.c
 

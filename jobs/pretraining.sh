@@ -25,6 +25,13 @@
 #   make_inputs NAME    makes it and all other inputs of the run, with `make_file`
 #   settings_of NAME    appends more keys of the run, KEY=VALUE, to the array more_keys; $corpus may not exist yet
 
+case ${1-} in # before runs.sh, which needs the programs
+-h | --help)
+    sed -n '/^# xlm-mpi/,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$0"
+    sed -n '/^# Makes the corpora/,/^#   XLM_LAUNCH/s/^# \{0,1\}//p' "$here/../pretraining.sh"
+    exit 0
+    ;;
+esac
 # shellcheck source=jobs/runs.sh
 . "$here/../runs.sh"
 
@@ -198,11 +205,6 @@ run_study() {
     local run mode=train wanted checking code=0 unmeasured=()
     case ${1-} in
     --dry-run | --submit) mode=${1#--}; shift ;;
-    -h | --help)
-        sed -n '/^# xlm-mpi/,/^[^#]/{/^#/s/^# \{0,1\}//p}' "$0"
-        sed -n '/^# Makes the corpora/,/^#   XLM_LAUNCH/s/^# \{0,1\}//p' "$here/../pretraining.sh"
-        exit 0
-        ;;
     -*) wrong 64 "$1: there is no such option" ;;
     esac
     [[ $# -eq 1 ]] || { echo "usage: ${0##*/} [--dry-run | --submit] DIR" >&2; exit 64; }

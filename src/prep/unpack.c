@@ -105,39 +105,34 @@ bool xlm_unpack_input(const char *directory, char **path, GError **error)
     return finish(&to, good, path, error);
 }
 
-bool xlm_unpack_lines(xlm_lines *lines, const char *directory, char **path, GError **error)
+/* wet: of the file, which has begun; NULL: the file is lines. */
+static bool unpack(xlm_lines *lines, xlm_wet *wet, const char *directory, char **path, GError **error)
 {
     struct scratch to = {0};
     xlm_progress progress = begin_progress(lines);
     const char *text;
     size_t size;
     int got = 1;
-    xlm_lines_keep_bytes(lines);
     bool good = create(&to, directory, error);
-    while (good && (got = xlm_lines_next(lines, &text, &size, error)) == 1) {
-        good = put_line(&to, text, size, xlm_lines_terminated(lines), error);
+    while (good && (got = wet != NULL ? xlm_wet_next(wet, &text, &size, error) : xlm_lines_next(lines, &text, &size, error)) == 1) {
+        good = put_line(&to, text, size, wet != NULL || xlm_lines_terminated(lines), error);
         show(&progress, lines, xlm_lines_number(lines));
     }
     xlm_progress_end(&progress);
     return finish(&to, good && got == 0, path, error);
 }
 
+bool xlm_unpack_lines(xlm_lines *lines, const char *directory, char **path, GError **error)
+{
+    xlm_lines_keep_bytes(lines);
+    return unpack(lines, NULL, directory, path, error);
+}
+
 bool xlm_unpack_wet(xlm_lines *lines, const char *directory, char **path, GError **error)
 {
-    struct scratch to = {0};
-    xlm_progress progress = begin_progress(lines);
     xlm_wet wet;
-    const char *text;
-    size_t size;
-    int got = 1;
     xlm_wet_begin(&wet, lines);
-    bool good = create(&to, directory, error);
-    while (good && (got = xlm_wet_next(&wet, &text, &size, error)) == 1) {
-        good = put_line(&to, text, size, true, error);
-        show(&progress, lines, xlm_lines_number(lines));
-    }
-    xlm_progress_end(&progress);
-    return finish(&to, good && got == 0, path, error);
+    return unpack(lines, &wet, directory, path, error);
 }
 
 /* ---- units ---- */

@@ -21,6 +21,7 @@ unit_tests = \
 	tests/unit/events_test \
 	tests/unit/examples_test \
 	tests/unit/exhaustion_test \
+	tests/unit/fertility_test \
 	tests/unit/packed_test \
 	tests/unit/feed_forward_test \
 	tests/unit/rounded_test \
@@ -84,6 +85,7 @@ unit_tests = \
 # What several of them share.
 unit_headers = \
 	tests/unit/adapter_fixture.h \
+	tests/unit/aligner_fixture.h \
 	tests/unit/architecture_fixture.h \
 	tests/unit/batch_fixture.h \
 	tests/unit/kernel_rows_fixture.h \

@@ -17,7 +17,7 @@ static bool set_here(xlm_store *store, const char *path, const char *name, hid_t
     hid_t space = H5Screate(H5S_SCALAR);
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     bool good = (attribute >= 0 && H5Awrite(attribute, memory_type, value) >= 0) ||
-                store_give_up(store, path, EX_IOERR, "attribute cannot be written", error);
+                store_give_up(store, path, "attribute cannot be written", error);
     if (attribute >= 0)
         H5Aclose(attribute);
     H5Sclose(space);

@@ -167,7 +167,7 @@ static void flush_file(xlm_store *store, GError **error)
     herr_t status = H5Fflush(store->file, H5F_SCOPE_GLOBAL);
     store_watch(store, false);
     if (status < 0)
-        store_give_up(store, NULL, EX_IOERR, "cannot be written", error);
+        store_give_up(store, NULL, "cannot be written", error);
 }
 
 static void close_file(xlm_store *store, GError **error)
@@ -180,7 +180,7 @@ static void close_file(xlm_store *store, GError **error)
     store_watch(store, false);
     store->file = store->transfer = H5I_INVALID_HID;
     if (status < 0)
-        store_give_up(store, NULL, EX_IOERR, "cannot be written", error);
+        store_give_up(store, NULL, "cannot be written", error);
     store_forget_failures(store);
 }
 

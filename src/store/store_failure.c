@@ -31,10 +31,10 @@ static void end_job(const xlm_store *store, const char *message)
     _exit(EX_IOERR);
 }
 
-bool store_give_up(const xlm_store *store, const char *object, int exit_code, const char *what, GError **error)
+bool store_give_up(const xlm_store *store, const char *object, const char *what, GError **error)
 {
     GError *mine = NULL;
-    store_error(store, object, exit_code, what, &mine);
+    store_error(store, object, EX_IOERR, what, &mine);
     if (store->mpi_io)
         end_job(store, mine->message);
     g_propagate_error(error, mine);

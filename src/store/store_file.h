@@ -67,10 +67,10 @@ hid_t store_access(void);
 /* Set *error from HDF5's error stack: "FILE: OBJECT: WHAT: reason". object may be NULL. Returns false. */
 bool store_error(const xlm_store *store, const char *object, int exit_code, const char *what, GError **error);
 
-/* To be called when a collective call of HDF5 has failed on this rank. Sets *error as store_error() does and returns false. If
- * other ranks take part, it prints the message, removes the temporary file and ends the job instead, because the others wait for
- * this rank inside MPI-IO (both OMPIO and ROMIO of Open MPI 4.1), or their HDF5 is out of step with this one's. */
-bool store_give_up(const xlm_store *store, const char *object, int exit_code, const char *what, GError **error);
+/* To be called when a collective call of HDF5 has failed on this rank. Sets *error as store_error() does, EX_IOERR, and returns
+ * false. If other ranks take part, it prints the message, removes the temporary file and ends the job instead, because the others
+ * wait for this rank inside MPI-IO (both OMPIO and ROMIO of Open MPI 4.1), or their HDF5 is out of step with this one's. */
+bool store_give_up(const xlm_store *store, const char *object, const char *what, GError **error);
 
 void store_free_dataset(void *dataset);
 

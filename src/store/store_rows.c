@@ -167,7 +167,7 @@ static bool write_parts(xlm_store *store, const char *path, store_dataset *d, hi
         H5Sselect_none(memory);
     bool good = (select_rows(d, parts) && H5Dwrite(d->id, memory_type, memory, d->space, store->transfer,
                                                    rows > 0 ? bytes : &nothing) >= 0) ||
-                store_give_up(store, path, EX_IOERR, "cannot be written", error);
+                store_give_up(store, path, "cannot be written", error);
     H5Sclose(memory);
     note_writes(store, path, d, parts, bytes);
     return good;

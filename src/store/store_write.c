@@ -34,7 +34,7 @@ static bool make_groups(xlm_store *store, const char *path, bool whole, GError *
             *end = '\0';
         if (!is_there(store, part)) {
             hid_t group = H5Gcreate2(store->file, part, H5P_DEFAULT, properties, H5P_DEFAULT);
-            good = group >= 0 || store_give_up(store, part, EX_IOERR, "cannot be made", error);
+            good = group >= 0 || store_give_up(store, part, "cannot be made", error);
             if (group >= 0)
                 H5Gclose(group);
         }
@@ -103,7 +103,7 @@ static bool make(xlm_store *store, const char *path, store_dataset *d, hid_t typ
     d->space = H5Screate_simple(d->dimensions, d->dims, limits);
     hid_t properties = creation_properties(store, d, flags);
     d->id = H5Dcreate2(store->file, path, type, d->space, H5P_DEFAULT, properties, H5P_DEFAULT);
-    bool good = d->id >= 0 || store_give_up(store, path, EX_IOERR, "cannot be made", error);
+    bool good = d->id >= 0 || store_give_up(store, path, "cannot be made", error);
     H5Pclose(properties);
     return good;
 }
@@ -167,7 +167,7 @@ bool xlm_store_extend(xlm_store *store, const char *path, uint64_t rows, GError 
     if (store_works(store)) {
         hid_t space = H5Dset_extent(d->id, d->dims) < 0 ? H5I_INVALID_HID : H5Dget_space(d->id);
         if (space < 0)
-            store_give_up(store, path, EX_IOERR, "cannot be extended", &mine);
+            store_give_up(store, path, "cannot be extended", &mine);
         H5Sclose(d->space);
         d->space = space;
     }

@@ -5,6 +5,7 @@
 
 #include "gemm/hardware.h"
 #include "options/nearest.h"
+#include "run/rank_kernels.h"
 
 char *xlm_command_line;
 
@@ -121,6 +122,8 @@ int xlm_command_main(const xlm_command_program *program, int argc, char **argv)
         xlm_hardware hardware;
         xlm_hardware_open(&hardware, (int)threads, comm.local_ranks);
         if (called->run != NULL) {
+            if (program->rounds)
+                xlm_rank_kernels_compare(&comm, &hardware);
             called->run(&comm, argv + first, &error);
         } else {
             if (comm.rank == 0)

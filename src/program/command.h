@@ -40,6 +40,7 @@ typedef struct xlm_command_program {
     const char *files;   /* as in xlm_program */
     int n;
     const xlm_command *const *commands; /* [n] */
+    bool rounds;         /* it computes with kernels, which round in a way of their own */
     bool unnamed;        /* the first is called if the first argument is not the name of a command */
 } xlm_command_program;
 

@@ -11,6 +11,7 @@ run_sources = \
 	src/run/measures.c src/run/measures.h \
 	src/run/metrics_file.c src/run/metrics_file.h \
 	src/run/plan.c src/run/plan.h \
+	src/run/rank_kernels.c src/run/rank_kernels.h \
 	src/run/report.c src/run/report.h \
 	src/run/resume.c src/run/resume.h \
 	src/run/run.c src/run/run.h \

@@ -14,6 +14,7 @@
 #include "job/job_record.h"
 #include "model/checkpoint_names.h"
 #include "run/check_gradients.h"
+#include "run/rank_kernels.h"
 #include "run/report.h"
 #include "run/scoring.h"
 #include "run/stopping.h"
@@ -153,6 +154,7 @@ static bool open_hardware(run *r, double *flops, GError **error)
     if (!xlm_step_flops(&size, flops, error))
         return false;
     xlm_hardware_start();
+    xlm_rank_kernels_compare(r->comm, &r->hardware);
     xlm_threads_settle(r->comm, &r->hardware);
     try_libraries(r);
     xlm_comm_barrier(r->comm);

@@ -26,6 +26,7 @@ int main(int argc, char **argv)
                  "  A.h5            alignment of a corpus's sentence pairs, with links between subwords\n"
                  "  MODEL.h5        a checkpoint of xlm_train, for example OUTPUT/latest\n",
         .n = G_N_ELEMENTS(commands),
+        .rounds = true,
         .commands = commands,
         .unnamed = true,
     };

@@ -34,6 +34,7 @@ int main(int argc, char **argv)
                  "  SOURCE, TARGET  texts, one sentence per line\n"
                  "  VECTORS         words with their vectors: text of xlm_embed export, word2vec, fastText; HDF5 of export\n",
         .n = G_N_ELEMENTS(commands),
+        .rounds = true,
         .commands = commands,
     };
     return xlm_command_main(&program, argc, argv);

@@ -11,6 +11,7 @@
 #include "objective/host.h"
 #include "options/options.h"
 #include "program/program.h"
+#include "run/rank_kernels.h"
 #include "tasks/predict.h"
 #include "tasks/results.h"
 #include "tasks/sources.h"
@@ -399,6 +400,7 @@ static bool evaluate(const xlm_comm *comm, work *w, const char *checkpoint, GErr
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
+    xlm_rank_kernels_compare(comm, &hardware);
     xlm_tape *tape = xlm_model_file_tape(w->loaded);
     const xlm_predictor predictor = {.comm = comm, .host = w->host, .tape = tape, .task = w->task, .self = &w->self,
                                      .step = w->loaded->step};

@@ -19,6 +19,7 @@
 #include "model/model_file.h"
 #include "program/line_blocks.h"
 #include "program/program.h"
+#include "run/rank_kernels.h"
 #include "train/arithmetic.h"
 #include "translation/lines.h"
 
@@ -330,6 +331,7 @@ static bool open_work(work *w, const xlm_comm *comm, const char *path, GError **
     w->comm = comm;
     w->path = path;
     xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
+    xlm_rank_kernels_compare(comm, &hardware);
     const bool good = (w->loaded = xlm_model_file_read(path, &failure)) != NULL && choose_options(w, &failure) &&
                       check_model(w, &failure) && open_translator(w, &failure);
     if (good && comm->rank == 0)

@@ -149,6 +149,20 @@ if is_open_mpi && on_cores sh -c 'taskset -cp $$' >cores.txt 2>&1 && [ "$(sed 's
 else
     echo "not tested: ranks that are bound to a core each" >&2
 fi
+# Ranks whose processors have other kernels, as here by request: one warning, with a host and both choices. Alike ones give none.
+best=$(xlm_train --version | sed -n 's/^kernels: //p')
+if [ "$best" != portable ]; then
+    for given in XLM_KERNELS=portable "XLM_KERNELS=$best"; do
+        logged unlike.log sh "$XLM_SOURCE/tests/mpirun.sh" 1 xlm_train job.conf --dry-run : \
+            -n 1 env "$given" xlm_train job.conf --dry-run
+        wanted="warning: rank 1, on $(uname -n), uses XLM_KERNELS=portable .*, but rank 0, on .* XLM_KERNELS=$best"
+        warnings=$(grep -c "$wanted" unlike.log)
+        case $warnings,$given in
+        1,XLM_KERNELS=portable | "0,XLM_KERNELS=$best") ;;
+        *) fail "$given on one of two ranks: $(cat unlike.log)" ;;
+        esac
+    done
+fi
 [ ! -e out ] || fail "--dry-run made the output directory"
 
 # A loss that is not finite stops the run at its step; the checkpoint before stays. It is of the parameters that gave this, and gives

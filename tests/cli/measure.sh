@@ -24,10 +24,21 @@ tag <(sed -n '81,100p' text.en) >test.tsv
 tag <(sed -n '81,100p' text.xx) >test-xx.tsv
 export XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2"
 measure=$XLM_SOURCE/jobs/measure
+# On several nodes: TMPDIR is the first one's own, so that nothing the ranks read may be there, nor may a job name a file there.
+mkdir own
+cat >elsewhere <<'LAUNCH'
+for given; do
+    case $given in "$PWD"/own/*) echo "no other node has $given" >&2; exit 66 ;; esac
+    case $given in *.conf) ! grep -F "$PWD/own/" "$given" >&2 || exit 66 ;; esac
+done
+exec "$@"
+LAUNCH
 
-$measure out/latest other/latest --gold gold.en,gold.xx,gold.links --corpus corpus.h5 --dictionary dict.h5 --pool=20 \
+TMPDIR=$PWD/own XLM_LAUNCH="sh elsewhere $XLM_LAUNCH" \
+    $measure out/latest other/latest --gold gold.en,gold.xx,gold.links --corpus corpus.h5 --dictionary dict.h5 --pool=20 \
     --pos-train train.tsv --pos-dev dev.tsv --pos-test en=test.tsv --pos-test xx=test-xx.tsv --pos-set epochs=1 \
     --pos-set length=48 --csv all.csv --work work >log 2>&1 || fail "measure: $(grep -a -B3 xlm_tune log; tail -n 5 log)"
+compgen -G '.measure-*' >/dev/null || compgen -G 'work/.measure-*' >/dev/null && fail "left: $(ls -A . work)"
 [ "$(head -n 1 all.csv)" = 'checkpoint,step,measure,layer,detail,source,target,value' ] || fail "head: $(head -n 1 all.csv)"
 awk -F, 'NF != 8 || $8 !~ /^-?[0-9.]+$/ { exit 1 }' <(sed 1d all.csv) || fail "rows: $(cat all.csv)"
 # count MEASURE: rows of the two checkpoints.
@@ -87,7 +98,7 @@ grep -q "^out/latest .*$(awk -F, '$1 == "out/latest" && $3 == "aer" { print $8 }
 grep '^left out: ' log | grep -q -v -e --squad && fail "left out: $(grep '^left out: ' log)"
 
 # Parts follow from what is given; rows are appended. Without programs in the path it finds those beside it, or where installed.
-$measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tail -n 3 log2)"
+TMPDIR=$PWD/own XLM_LAUNCH="sh elsewhere $XLM_LAUNCH" $measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tail -n 3 log2)"
 in_german "$measure" out/latest --dictionary dict.h5 --csv german.csv >german.log 2>&1 || fail "$(tail -n 3 german.log)"
 cmp <(grep '^out/latest' log2) <(grep '^out/latest' german.log) || fail "with a decimal comma: $(cat german.log)"
 [ "$(grep -c '^left out: ' log2)" -eq 5 ] && [ "$(grep -c dictionary_shuffled all.csv)" -eq 9 ] || fail "one part: $(cat log2)"
@@ -125,7 +136,7 @@ if command -v jq >/dev/null; then
     file "$c" "$b" "$a" "$again" | $packer >$questions
     file "$a" "$c" "$again" >fold-0.json
     file "$b" >fold-1.json
-    XLM_LAUNCH=env $measure out/latest --squad $questions --folds 2 --squad-set epochs=2 --squad-set length=64 \
+    TMPDIR=$PWD/own XLM_LAUNCH='sh elsewhere' $measure out/latest --squad $questions --folds 2 --squad-set epochs=2 --squad-set length=64 \
         --csv squad.csv --work work >log2 2>&1 || fail "questions: $(tail -n 5 log2)"
     for fold in 0 1; do
         model=$(echo work/*out*-squad-2-$fold)
@@ -143,6 +154,8 @@ if command -v jq >/dev/null; then
     expect 65 'words: cannot be divided' "$measure" out/latest --squad words --csv none.csv
     : >empty.json
     expect 65 'empty.json: cannot be divided: it is empty' "$measure" out/latest --squad empty.json --csv none.csv
+    mkdir a,b
+    expect 64 'may have no comma' "$measure" out/latest --squad $questions --csv a,b/none.csv
     expect 64 'take at least 2' "$measure" out/latest --squad $questions --folds 1 --csv none.csv
 fi
 # Languages of the names of files, plain or compressed, also in the demonstration, and files of a treebank.

@@ -107,7 +107,19 @@ static bool check_pair(const xlm_store *store, const char *part, uint64_t i, con
             return xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has the special token %s; special tokens "
                                  "have no translation", xlm_store_path(store), part, i, xlm_vocabulary_words(vocabulary)[id]);
     }
-    return true;
+    return pair->token[0] != pair->token[1] ||
+           xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT " has id %d on both sides; make the dictionary with "
+                         "xlm_dict", xlm_store_path(store), part, i, pair->token[0]);
+}
+
+/* Is pair i after the one before it, by both ids? */
+static bool check_order(const xlm_store *store, const char *part, uint64_t i, const xlm_dictionary_pair *pair, GError **error)
+{
+    const int32_t *before = pair[-1].token, *here = pair->token;
+    return before[0] < here[0] || (before[0] == here[0] && before[1] < here[1]) ||
+           xlm_error_set(error, EX_DATAERR, "%s: %s: pair %" G_GUINT64_FORMAT ", %d and %d, is not after the pair before it, %d "
+                         "and %d; make the dictionary with xlm_dict", xlm_store_path(store), part, i, here[0], here[1],
+                         before[0], before[1]);
 }
 
 static xlm_dictionary *read_pairs(const xlm_store *store, const char *part, const xlm_vocabulary *vocabulary, GError **error)
@@ -116,7 +128,8 @@ static xlm_dictionary *read_pairs(const xlm_store *store, const char *part, cons
     g_autofree xlm_dictionary_pair *pair = xlm_store_read_all(store, part, &array, error);
     bool good = pair != NULL;
     for (uint64_t i = 0; i < array.rows && good; i++)
-        good = check_pair(store, part, i, &pair[i], vocabulary, error);
+        good = check_pair(store, part, i, &pair[i], vocabulary, error) &&
+               (i == 0 || check_order(store, part, i, &pair[i], error));
     xlm_dictionary *dictionary = NULL;
     if (good) {
         dictionary = g_new0(xlm_dictionary, 1);

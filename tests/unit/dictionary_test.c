@@ -136,6 +136,13 @@ static void hostile_files_are_refused(void **state)
         {XLM_DICTIONARY_PAIRS, NULL, RETYPE_INT, (int64_t)1 << 40, .expected = "/dictionary/pairs: holds values that are too "
          "large"},
         {XLM_DICTIONARY_PAIRS, NULL, ELEMENT_INT, VOCABULARY, .r = 5, .expected = "pair 2 has id 1005"},
+        {XLM_DICTIONARY_PAIRS, NULL, ELEMENT_INT, 5, .r = 1, .expected = "/dictionary/pairs: pair 0 has id 5 on both sides"},
+        {XLM_DICTIONARY_PAIRS, NULL, ELEMENT_INT, 9, .r = 3, .expected = "/dictionary/pairs: pair 1, 5 and 9, is not after the "
+         "pair before it, 5 and 9"},
+        {XLM_DICTIONARY_PAIRS, NULL, ELEMENT_INT, 8, .r = 3, .expected = "pair 1, 5 and 8, is not after the pair before it, 5 "
+         "and 9"},
+        {XLM_DICTIONARY_PAIRS, NULL, ELEMENT_INT, 8, .r = 2, .expected = "pair 2, 7 and 9, is not after the pair before it, 8 "
+         "and 12"},
         {XLM_DICTIONARY_PAIRS, NULL, UNALLOCATED, (int64_t)1 << 40, 2, .expected = "/dictionary/pairs: has chunks that are "
          "larger than the file"},
         {XLM_DICTIONARY_PAIRS, NULL, REMOVE, .expected = "has no /dictionary/pairs"},

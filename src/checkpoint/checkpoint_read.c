@@ -85,6 +85,10 @@ static char *find_newest(const char *directory, const xlm_run_state *state, GErr
             g_propagate_error(error, g_steal_pointer(&why));
             return NULL;
         }
+        if (condition == XLM_FILE_NEWER) {
+            g_propagate_error(error, g_steal_pointer(&why));
+            return NULL;
+        }
         if (!is_lost(path, why)) {
             xlm_error_append(why, "; start again when it can be read, or move it away to go on from the checkpoint before it");
             g_propagate_error(error, g_steal_pointer(&why));

@@ -85,6 +85,8 @@ static xlm_file_condition check_version(const xlm_store *store, bool needs_run, 
         return XLM_FILE_DAMAGED;
     if (version == XLM_MODEL_FILE_VERSION)
         return XLM_FILE_GOOD;
+    if (xlm_store_is_newer(store, NULL, version, XLM_MODEL_FILE_VERSION, error))
+        return XLM_FILE_NEWER;
     xlm_error_set(error, EX_DATAERR, "%s: has format version %" G_GINT64_FORMAT ", this program reads %d", xlm_store_path(store),
                   version, XLM_MODEL_FILE_VERSION);
     return XLM_FILE_UNFIT;

@@ -99,11 +99,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(xlm_loaded_model, xlm_model_file_free)
 
 /* ---- checks of an open file ---- */
 
-/* Instead of a damaged file another one may be tried; a valid file that does not fit is an error of the user. */
-typedef enum { XLM_FILE_GOOD, XLM_FILE_DAMAGED, XLM_FILE_UNFIT } xlm_file_condition;
+/* Instead of a damaged file another one may be tried; a valid file that does not fit is an error of the user. The message about
+ * a file of a newer version says what to do. */
+typedef enum { XLM_FILE_GOOD, XLM_FILE_DAMAGED, XLM_FILE_UNFIT, XLM_FILE_NEWER } xlm_file_condition;
 
-/* Are format and version those of this program (else XLM_FILE_UNFIT), and is the step one that a run can reach (else
- * XLM_FILE_DAMAGED)? needs_run: refuse a model without the state of a run. [out] step: of the run; 0 if the file has none. */
+/* Are format and version those of this program (else XLM_FILE_UNFIT, XLM_FILE_NEWER), and is the step one that a run can reach
+ * (else XLM_FILE_DAMAGED)? needs_run: refuse a model without the state of a run. [out] step: of the run; 0 if the file has none. */
 xlm_file_condition xlm_model_file_check_format(const xlm_store *store, bool needs_run, int64_t *step, GError **error);
 /* The type and shape of a parameter in a file: a single row is a vector. */
 xlm_array xlm_model_file_array(const xlm_parameter *p);

@@ -157,9 +157,12 @@ char **xlm_store_list(const xlm_store *store, const char *path, GError **error);
 char **xlm_store_list_attributes(const xlm_store *store, const char *path, GError **error);
 char *xlm_store_get_text(const xlm_store *store, const char *path, const char *name, GError **error); /* g_free */
 /* Check that the attributes `format` and `format_version` of / have these values. EX_DATAERR, with a message that the file is not
- * `kind` ("a dictionary") of `program` ("xlm_dict"), or has another version and must be made again. */
+ * `kind` ("a dictionary") of `program` ("xlm_dict"), that it is of a newer version, or of an older one and must be made again. */
 bool xlm_store_check_format(const xlm_store *store, const char *format, int version, const char *kind, const char *program,
                             GError **error);
+/* Is format_version of an object (path; NULL: of the file) higher than `known`, the highest that this program reads? Then sets
+ * EX_DATAERR, and the message says what to do. */
+bool xlm_store_is_newer(const xlm_store *store, const char *path, int64_t version, int known, GError **error);
 /* Integers must be signed; an integer where a real number is expected, or the reverse, is EX_DATAERR. */
 bool xlm_store_get_int(const xlm_store *store, const char *path, const char *name, int64_t *value, GError **error);
 bool xlm_store_get_real(const xlm_store *store, const char *path, const char *name, double *value, GError **error);

@@ -192,6 +192,15 @@ bool xlm_store_get_digest(const xlm_store *store, const char *path, const char *
     return digest != NULL;
 }
 
+bool xlm_store_is_newer(const xlm_store *store, const char *path, int64_t version, int known, GError **error)
+{
+    if (version > known)
+        xlm_error_set(error, EX_DATAERR, "%s: %s%shas format version %" G_GINT64_FORMAT ", which is of a newer version of xlm-mpi; "
+                      "this program reads versions up to %d: use the version that wrote the file, or a later one",
+                      xlm_store_path(store), path != NULL ? path : "", path != NULL ? ": " : "", version, known);
+    return version > known;
+}
+
 bool xlm_store_check_format(const xlm_store *store, const char *format, int version, const char *kind, const char *program,
                             GError **error)
 {
@@ -201,6 +210,8 @@ bool xlm_store_check_format(const xlm_store *store, const char *format, int vers
         return xlm_error_set(error, EX_DATAERR, "%s: not %s of %s", path, kind, program);
     int64_t number;
     if (!xlm_store_get_int(store, "/", "format_version", &number, error))
+        return false;
+    if (xlm_store_is_newer(store, NULL, number, version, error))
         return false;
     return number == version ||
            xlm_error_set(error, EX_DATAERR, "%s: format version %" G_GINT64_FORMAT ", this program reads %d; make it again with "

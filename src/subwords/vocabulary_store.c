@@ -212,8 +212,10 @@ static bool load_settings(const xlm_store *store, const char *path, xlm_vocabula
     if (!xlm_store_get_int(store, path, "format_version", &version, error) ||
         !xlm_store_get_int(store, path, "lowercase", &lowercase, error))
         return false;
-    if (version < 1 || version > FORMAT_VERSION)
-        return xlm_word_store_refuse(store, path, "written by another version of this program", error);
+    if (xlm_store_is_newer(store, path, version, FORMAT_VERSION, error))
+        return false;
+    if (version < 1)
+        return xlm_word_store_refuse(store, path, "attribute format_version is less than 1", error);
     if (!load_specials(store, path, version, specials, error))
         return false;
     settings->specials = specials;

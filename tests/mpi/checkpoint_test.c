@@ -547,6 +547,32 @@ static void what_does_not_fit_is_refused(const xlm_comm *comm)
     remove_directory(comm, directory);
 }
 
+/* A file of a newer version belongs to the job, and no other job or directory is of use. */
+static void newer_files_are_named(const xlm_comm *comm)
+{
+    char *directory = make_directory(comm), *path = xlm_checkpoint_path(directory, 3), *found = NULL;
+    run *r = make_small_run(comm);
+    if (comm->rank == 0) {
+        xlm_store *store;
+        GOOD((store = xlm_store_create(NULL, path, &error)) != NULL);
+        GOOD(xlm_store_set_format(store, XLM_CHECKPOINT_FORMAT, XLM_MODEL_FILE_VERSION + 1, NULL, &error));
+        GOOD(xlm_store_commit(store, &error));
+    }
+    xlm_comm_barrier(comm);
+    for (int resumes = 0; resumes <= 1; resumes++) {
+        GError *error = NULL;
+        const bool good = resumes ? xlm_checkpoint_resume(comm, directory, &r->state, &found, &error)
+                                  : xlm_checkpoint_read(comm, path, &r->state, &error);
+        CHECK(!good && found == NULL && xlm_error_exit_code(error) == EX_DATAERR &&
+              strstr(error->message, "has format version 2, which is of a newer version of xlm-mpi") != NULL &&
+              g_str_has_suffix(error->message, "use the version that wrote the file, or a later one"));
+        g_clear_error(&error);
+    }
+    free_run(r);
+    g_free(path);
+    remove_directory(comm, directory);
+}
+
 /* The mean is exact where a double holds the sum; members stay however old they are, and one that is gone is left out. */
 static void members_are_averaged(const xlm_comm *comm)
 {
@@ -668,6 +694,7 @@ int main(int argc, char **argv)
     a_damaged_header_is_passed_over(comm);
     a_changed_header_is_passed_over(comm);
     what_does_not_fit_is_refused(comm);
+    newer_files_are_named(comm);
     members_are_averaged(comm);
     earlier_runs_are_set_aside(comm);
     a_failed_write_leaves_the_old_ones(comm);

@@ -99,10 +99,14 @@ static const change model_changes[] = {
     {"/", "step", SET_INT, T62, .expected = "step = 4611686018427387904"},
     {"/", "step", SET_REAL, .r = 3, .expected = "'step' is not a whole number"},
     {"/", "format", SET_TEXT, .text = "xlm-mpi corpus", .expected = "not a checkpoint"},
-    {"/", "format_version", SET_INT, 2, .expected = "format version 2"},
+    {"/", "format_version", SET_INT, 2, .expected = "has format version 2, which is of a newer version of xlm-mpi; this program "
+     "reads versions up to 1: use the version that wrote the file, or a later one"},
+    {"/", "format_version", SET_INT, 0, .expected = "has format version 0, this program reads 1"},
     {"/", "header_digest", REMOVE, .expected = "has no header_digest"},
     /* the vocabulary */
-    {"/vocabulary", "format_version", SET_INT, 5, .expected = "written by another version"},
+    {"/vocabulary", "format_version", SET_INT, 5, .expected = "/vocabulary: has format version 5, which is of a newer version of "
+     "xlm-mpi; this program reads versions up to 4: use the version that wrote the file, or a later one"},
+    {"/vocabulary", "format_version", SET_INT, 0, .expected = "/vocabulary: attribute format_version is less than 1"},
     {"/vocabulary", "specials", SET_INT, 4, .expected = "not the number of special tokens"},
     {"/vocabulary", "mask", SET_INT, -T40, .expected = "mask = -1 is not an id"},
     {"/vocabulary", "mask", SET_INT, T40, .expected = "a word is missing"},

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "corpus/corpus_file.h"
+#include "model/model_file.h"
 #include "store/store.h"
 #include "subwords/published.h"
 
@@ -11,11 +13,14 @@
 
 static bool check_format(const xlm_store *store, GError **error)
 {
-    static const char *const formats[] = {"xlm-mpi corpus", "xlm-mpi checkpoint", "xlm-mpi model", NULL};
     g_autofree char *format = xlm_store_get_text(store, "/", "format", NULL);
-    const bool known = format != NULL && g_strv_contains(formats, format);
-    return known || xlm_error_set(error, EX_DATAERR, "%s: is neither a corpus of xlm_prep nor a checkpoint; --like takes its "
-                                  "vocabulary from one of these", xlm_store_path(store));
+    int64_t step;
+    if (g_strcmp0(format, XLM_CORPUS_FORMAT) == 0)
+        return xlm_store_check_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "a corpus", "xlm_prep", error);
+    if (g_strcmp0(format, XLM_CHECKPOINT_FORMAT) == 0 || g_strcmp0(format, XLM_MODEL_FILE_FORMAT) == 0)
+        return xlm_model_file_check_format(store, false, &step, error) == XLM_FILE_GOOD;
+    return xlm_error_set(error, EX_DATAERR, "%s: is neither a corpus of xlm_prep nor a checkpoint; --like takes its vocabulary "
+                         "from one of these", xlm_store_path(store));
 }
 
 /* Set the options that follow from options->like. option: the option that gave it. */

@@ -7,6 +7,8 @@
 #include "run_fixture.h"
 
 #include "../unit/hostile.h"
+#include "corpus/corpus_file.h"
+#include "prep/like.h"
 #include "tasks/task.h"
 #include "tasks/tune_job.h"
 
@@ -257,6 +259,24 @@ static void keys_have_defaults(const xlm_comm *comm, const char *path, const cha
     xlm_model_file_free(before);
 }
 
+/* xlm_prep --like reads no more of a file of a newer version. */
+static void newer_vocabularies_are_refused(const xlm_comm *comm, const char *path, const char *bytes, gsize size)
+{
+    static const char *const formats[] = {XLM_CORPUS_FORMAT, XLM_CHECKPOINT_FORMAT, XLM_MODEL_FILE_FORMAT};
+    static const change newer = {.object = "/", .name = "format_version", .kind = SET_INT, .i = 2};
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+        const change format = {.object = "/", .name = "format", .kind = SET_TEXT, .text = formats[i]};
+        xlm_prep_options *options = xlm_prep_options_new();
+        write_changed(comm, path, bytes, size, &format);
+        GOOD(xlm_prep_set_like(options, path, &error));
+        xlm_prep_options_free(options);
+        options = xlm_prep_options_new();
+        CHECK(make_change(path, &newer));
+        BAD(xlm_prep_set_like(options, path, &error), EX_DATAERR, path, "has format version 2, which is of a newer version");
+        xlm_prep_options_free(options);
+    }
+}
+
 /* The task checks what /task says. */
 static void tasks_are_refused(const xlm_comm *comm)
 {
@@ -300,7 +320,8 @@ int main(int argc, char **argv)
     }
     if (comm->ranks == 1)
         models_are_refused(comm, path, bytes, size), languages_are_read(comm, path, bytes, size),
-            keys_have_defaults(comm, path, bytes, size), tasks_are_refused(comm);
+            keys_have_defaults(comm, path, bytes, size), tasks_are_refused(comm),
+            newer_vocabularies_are_refused(comm, path, bytes, size);
     if (comm->ranks <= 2)
         runs_are_refused(comm, path, bytes, size);
     free_run(r);

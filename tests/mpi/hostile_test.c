@@ -8,6 +8,7 @@
 
 #include "../unit/hostile.h"
 #include "corpus/corpus_file.h"
+#include "foreign/convert.h"
 #include "prep/like.h"
 #include "tasks/task.h"
 #include "tasks/tune_job.h"
@@ -277,6 +278,35 @@ static void newer_vocabularies_are_refused(const xlm_comm *comm, const char *pat
     }
 }
 
+/* A task without classes has no head that another program knows. */
+static void tasks_without_classes_are_not_exported(const xlm_comm *comm, const char *path, const char *directory)
+{
+    static char *none[] = {NULL};
+    xlm_model_task empty = task;
+    empty.labels = none;
+    run *r = make_run_of(comm, 16, false, false);
+    xlm_model_config config = r->config;
+    config.decoder_layers = 0;
+    config.language_embeddings = false;
+    config.share_embeddings = config.norm_biases = config.linear_biases = true;
+    GOOD(xlm_model_check(&config, &error));
+    xlm_parameters *p = xlm_parameters_new();
+    xlm_model *model = xlm_model_new(&config, p);
+    xlm_parameters_seal(p);
+    g_remove(path);
+    xlm_store *store;
+    GOOD((store = xlm_store_create(comm, path, &error)) != NULL);
+    GOOD(xlm_model_file_write_origin(store, comm, XLM_MODEL_FILE_FORMAT, p, &error));
+    GOOD(xlm_model_file_write_content(store, comm, &config, p, r->vocabulary, &empty, &error));
+    GOOD(xlm_store_commit(store, &error));
+    g_autofree char *output = g_build_filename(directory, "published", NULL);
+    BAD(xlm_convert_export(path, output, &error), EX_DATAERR, path,
+        "/task/labels: has no names of classes, which the task tagging needs");
+    xlm_model_free(model);
+    xlm_parameters_free(p);
+    free_run(r);
+}
+
 /* The task checks what /task says. */
 static void tasks_are_refused(const xlm_comm *comm)
 {
@@ -321,7 +351,8 @@ int main(int argc, char **argv)
     if (comm->ranks == 1)
         models_are_refused(comm, path, bytes, size), languages_are_read(comm, path, bytes, size),
             keys_have_defaults(comm, path, bytes, size), tasks_are_refused(comm),
-            newer_vocabularies_are_refused(comm, path, bytes, size);
+            newer_vocabularies_are_refused(comm, path, bytes, size),
+            tasks_without_classes_are_not_exported(comm, path, directory);
     if (comm->ranks <= 2)
         runs_are_refused(comm, path, bytes, size);
     free_run(r);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/terminal.h"
 #include "commands/commands.h"
 #include "lexicon/cooccurrence.h"
 
@@ -99,7 +100,8 @@ static bool show(const xlm_cooccurrence *table, const char *word, GError **error
     printf("%-24s %14s %8s\n", "subword", "count", "pmi");
     for (guint i = 0; i < found->len && i < given.number; i++) {
         const struct neighbour *f = &g_array_index(found, struct neighbour, i);
-        printf("%-24s %14.3f %8.3f\n", words[f->id], f->count, f->pmi);
+        g_autofree char *shown = xlm_terminal_escape(words[f->id]);
+        printf("%-24s %14.3f %8.3f\n", shown, f->count, f->pmi);
     }
     return xlm_program_flush(error);
 }

@@ -124,13 +124,24 @@ static void print_head(const work *w, int64_t word)
 {
     const int64_t first = g_array_index(w->words.offsets, int64_t, word);
     const int64_t end = g_array_index(w->words.offsets, int64_t, word + 1);
-    printf("%s%s", word > 0 ? "\n" : "", (const char *)w->asked->pdata[word]);
+    g_autofree char *asked = xlm_terminal_escape(w->asked->pdata[word]);
+    printf("%s%s", word > 0 ? "\n" : "", asked);
     if (end - first > 1) {
         printf(" =");
-        for (int64_t i = first; i < end; i++)
-            printf(" %s", xlm_word_space_row_name(w->words.space, g_array_index(w->words.rows, int32_t, i)));
+        for (int64_t i = first; i < end; i++) {
+            const int32_t row = g_array_index(w->words.rows, int32_t, i);
+            g_autofree char *name = xlm_terminal_escape(xlm_word_space_row_name(w->words.space, row));
+            printf(" %s", name);
+        }
     }
     putchar('\n');
+}
+
+/* The name of candidate j; empty if it is less than 0. g_free. */
+static char *shown_name(const work *w, int32_t j)
+{
+    g_autofree char *name = j >= 0 ? xlm_word_set_name(&w->candidates, j) : g_strdup("");
+    return xlm_terminal_escape(name);
 }
 
 static void print(const work *w, const xlm_near_words *found)
@@ -141,8 +152,7 @@ static void print(const work *w, const xlm_near_words *found)
         g_auto(GStrv) names = g_new0(char *, 2 * count + 1);
         for (int i = 0; i < 2 * count; i++) {
             const int32_t *nearest = found->nearest[i / count];
-            const int32_t j = nearest != NULL ? nearest[word * count + i % count] : -1;
-            names[i] = j >= 0 ? xlm_word_set_name(&w->candidates, j) : g_strdup("");
+            names[i] = shown_name(w, nearest != NULL ? nearest[word * count + i % count] : -1);
             if (i < count)
                 width = MAX(width, xlm_terminal_columns(names[i], strlen(names[i])));
         }

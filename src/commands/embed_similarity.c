@@ -117,7 +117,8 @@ static void append_row(work *w, const char *kind, const char *file, const char *
 
 static void print_name(const char *name, int width)
 {
-    printf("%s%*s", name, MAX(width - xlm_terminal_columns(name, strlen(name)), 0), "");
+    g_autofree char *shown = xlm_terminal_escape(name);
+    printf("%s%*s", shown, MAX(width - xlm_terminal_columns(shown, strlen(shown)), 0), "");
 }
 
 /* Columns of a table of file names. */

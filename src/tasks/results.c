@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/svg.h"
+#include "base/terminal.h"
 #include "text/fields.h"
 
 static bool is_share(const xlm_measure *m)
@@ -60,6 +61,13 @@ static double gap_of(const xlm_task_results *r, const xlm_measure *mean)
 /* The confusion table of more classes is only in the csv, without the pairs that do not occur. */
 enum { MAX_CLASSES = 20 };
 
+/* A name of a file that may be untrusted, in a table for people. */
+static void print_name(FILE *out, const char *format, const char *name)
+{
+    g_autofree char *shown = xlm_terminal_escape(name);
+    fprintf(out, format, shown);
+}
+
 static void print_confusion(const xlm_task_confusion *c, FILE *out)
 {
     const int64_t classes = c->names != NULL ? g_strv_length(c->names) : 0;
@@ -67,9 +75,9 @@ static void print_confusion(const xlm_task_confusion *c, FILE *out)
         return;
     fprintf(out, "\n%-15s", "gold, predicted");
     for (int64_t p = 0; p < classes; p++)
-        fprintf(out, " %9s", c->names[p]);
+        print_name(out, " %9s", c->names[p]);
     for (int64_t g = 0; g < classes; g++) {
-        fprintf(out, "\n%-15s", c->names[g]);
+        print_name(out, "\n%-15s", c->names[g]);
         for (int64_t p = 0; p < classes; p++)
             fprintf(out, " %9" G_GINT64_FORMAT, c->counts[g * classes + p]);
     }
@@ -94,8 +102,9 @@ static void print_one(const xlm_task_result *result, FILE *out)
             fprintf(out, "%s%-15s %9s %9s %9s %9s %9s\n", kind != NULL ? "\n" : "", r->kind, "precision", "recall", "F1",
                     "support", "predicted");
         kind = r->kind;
-        fprintf(out, "%-15s %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", r->name,
-                100 * xlm_task_precision(r), 100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
+        print_name(out, "%-15s", r->name);
+        fprintf(out, " %8.2f%% %8.2f%% %8.2f%% %9" G_GINT64_FORMAT " %9" G_GINT64_FORMAT "\n", 100 * xlm_task_precision(r),
+                100 * xlm_task_recall(r), 100 * xlm_task_f1(r), r->gold, r->predicted);
     }
     print_confusion(&scores->confusion, out);
     if (kind != NULL || scores->confusion.names != NULL)
@@ -106,7 +115,8 @@ static void print_one(const xlm_task_result *result, FILE *out)
         print_value(out, 9, m, m->value);
         putc('\n', out);
     }
-    fprintf(out, "%-15s %9s\n", "language", result->language);
+    fprintf(out, "%-15s", "language");
+    print_name(out, " %9s\n", result->language);
 }
 
 /* The width of a column in the table of several languages. */
@@ -115,7 +125,7 @@ static int width_of(const xlm_measure *m) { return MAX(9, (int)strlen(m->name));
 /* Print a line of the table of several languages. measures: GArray of xlm_measure, of which those of the columns are shown. */
 static void print_line(const char *name, const GPtrArray *columns, const GArray *measures, FILE *out)
 {
-    fprintf(out, "%-15s", name);
+    print_name(out, "%-15s", name);
     for (guint i = 0; i < columns->len; i++) {
         const xlm_measure *column = columns->pdata[i], *m = xlm_task_measure(measures, column->name);
         if (m != NULL)

@@ -146,8 +146,10 @@ static bool print_inputs(const run *runs, const xlm_run_inputs *inputs, int n, b
         if (!xlm_run_inputs_differ(inputs, n, which))
             continue;
         printf("%-*s", width, xlm_run_input_names[which]);
-        for (int i = 0; i < n; i++)
-            printf("  %*.*s", WIDTH, WIDTH, inputs[i].value[which] != NULL ? inputs[i].value[which] : "?");
+        for (int i = 0; i < n; i++) {
+            g_autofree char *value = xlm_terminal_escape(inputs[i].value[which] != NULL ? inputs[i].value[which] : "?");
+            printf("  %*.*s", WIDTH, WIDTH, value);
+        }
         putchar('\n');
     }
     return width > 0;

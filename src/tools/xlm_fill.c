@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/terminal.h"
 #include "gemm/hardware.h"
 #include "model/model_file.h"
 #include "objective/views.h"
@@ -160,7 +161,8 @@ static void print_guesses(const filler *f, const float *logits, int64_t size)
         if (best < 0)
             break;
         shown[best] = true;
-        printf("  %5.1f%%  %s\n", 100 * exp(logits[best] - highest) / sum, words[best]);
+        g_autofree char *word = xlm_terminal_escape(words[best]);
+        printf("  %5.1f%%  %s\n", 100 * exp(logits[best] - highest) / sum, word);
     }
 }
 
@@ -175,7 +177,8 @@ static bool fill(filler *f, const char *sentence, const char *place, GError **er
         return false;
     }
     const int64_t size = f->loaded->config.vocabulary;
-    printf("%s\n", named->str);
+    g_autofree char *shown = xlm_terminal_escape(named->str);
+    printf("%s\n", shown);
     for (guint m = 0; m < rows->len; m++) {
         if (rows->len > 1)
             printf(" mask %u\n", m + 1);

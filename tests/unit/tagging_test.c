@@ -512,6 +512,32 @@ static void test_confusions(void **state)
     has_confusions(21, 2);
 }
 
+/* Labels of a file that may be untrusted, in tables that a terminal shows. */
+static void test_control_characters(void **state)
+{
+    (void)state;
+    static char *const names[] = {(char *)"B-\x1b]0;x", (char *)"O", NULL};
+    static const int32_t gold[] = {0, 1}, predicted[] = {0, 0};
+    g_autofree xlm_task_row *counts = xlm_task_count(2, 2, gold, predicted);
+    xlm_task_scores *scores = xlm_task_scores_new();
+    xlm_task_scores_add_row(scores, "tag", names[0], &counts[0]);
+    xlm_task_scores_confuse(scores, names, 2, gold, predicted);
+    xlm_task_scores_add(scores, "accuracy", 0.5, 2);
+    const xlm_task_result result = {"en", scores};
+    const xlm_task_results results = {.result = &result, .n = 1, .reference = -1};
+    char text[4096] = "";
+    FILE *out = tmpfile();
+    assert_non_null(out);
+    xlm_task_results_print(&results, out);
+    rewind(out);
+    assert_in_range(fread(text, 1, sizeof text - 1, out), 1, sizeof text - 1);
+    fclose(out);
+    assert_null(strchr(text, '\x1b'));
+    const char *row = strstr(text, "B-\\x1b]0;x"), *head = row != NULL ? strstr(row + 1, "B-\\x1b]0;x") : NULL;
+    assert_true(head != NULL && strstr(head + 1, "B-\\x1b]0;x") != NULL);
+    xlm_task_scores_free(scores);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -519,7 +545,7 @@ int main(void)
         cmocka_unit_test(test_iob1),    cmocka_unit_test(test_spans), cmocka_unit_test(test_no_spans),
         cmocka_unit_test(test_other_tags), cmocka_unit_test(test_untagged),
         cmocka_unit_test(test_tags),   cmocka_unit_test(test_bio),   cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_confusions),
+        cmocka_unit_test(test_confusions), cmocka_unit_test(test_control_characters),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -9,7 +9,8 @@
  *   /layer.N/values    f32: of layer N, row by row. The value of source subword i and target subword j of pair p is number
  *                      offsets[p] + i · columns[p] + j
  *   /source, /target   offsets [P + 1] u64, subwords i32 (ids), words i32 (for each subword the number of its word in the
- *                      sentence, from 0); attribute language
+ *                      sentence, from 0; XLM_MATRIX_NO_WORD of <s>, </s> and the token of a language, which the matrices of
+ *                      xlm_align do not have); attribute language
  *   /vocabulary        as in corpus.h5: /vocabulary/words has the texts of ids */
 #ifndef XLM_ALIGNERS_MATRIX_FILE_H
 #define XLM_ALIGNERS_MATRIX_FILE_H
@@ -20,6 +21,8 @@
 
 #define XLM_MATRIX_FILE_FORMAT "xlm-mpi alignment matrices"
 enum { XLM_MATRIX_FILE_VERSION = 1 };
+
+enum { XLM_MATRIX_NO_WORD = -1 /* in words: the subword is part of no word */ };
 
 typedef struct xlm_matrix_file xlm_matrix_file;
 

@@ -26,21 +26,35 @@ static void free_side(side *s)
     g_array_unref(s->words);
 }
 
-/* begin: a special token before the ids, or -1. */
+/* Add subwords that are no words: special tokens, and tokens of languages. */
+static void add_no_words(side *s, const int32_t *ids, guint n)
+{
+    const int32_t none = XLM_MATRIX_NO_WORD;
+    g_array_append_vals(s->subwords, ids, n);
+    for (guint i = 0; i < n; i++)
+        g_array_append_val(s->words, none);
+}
+
+/* begin: a special token before the ids, or -1. Words are numbered from the first one of the sentence on, whatever is before it, as
+ * in the matrices and links of xlm_align. */
 static void add_sentence(side *s, const xlm_vocabulary *vocabulary, int32_t begin, const int32_t *ids, int64_t n)
 {
     const int32_t end = xlm_vocabulary_special(vocabulary, XLM_EOS);
-    const guint before = s->subwords->len;
     if (begin >= 0)
-        g_array_append_val(s->subwords, begin);
-    if (n > 0)
+        add_no_words(s, &begin, 1);
+    if (n > 0 && xlm_is_language_token(xlm_vocabulary_specials(vocabulary), ids[0])) {
+        add_no_words(s, ids++, 1);
+        n--;
+    }
+    if (n > 0) {
+        const guint first = s->words->len;
         g_array_append_vals(s->subwords, ids, (guint)n);
-    g_array_append_val(s->subwords, end);
+        g_array_set_size(s->words, first + (guint)n);
+        xlm_subword_words(vocabulary, ids, n, &g_array_index(s->words, int32_t, first));
+    }
+    add_no_words(s, &end, 1);
     const int64_t all = s->subwords->len;
     g_array_append_val(s->offsets, all);
-    g_array_set_size(s->words, (guint)all);
-    xlm_subword_words(vocabulary, &g_array_index(s->subwords, int32_t, before), all - before,
-                      &g_array_index(s->words, int32_t, before));
 }
 
 static xlm_matrix_side describe(const side *s, int language)

@@ -84,6 +84,11 @@ head -n 3 pairs.en >newest.en
 logged translate.log xlm_translate "learn/$(readlink learn/latest)" --from en --to xx --beam 2 newest.en -o newest.xx \
     --alignment newest.links
 file=learn/attention-en-xx.h5
+# Both sides number their words from 0; <s> and </s> are no words.
+sources=$(numbers /rows $file | head -n 1) targets=$(numbers /columns $file | head -n 1)
+numbers /source/words $file | head -n "$sources" | sed -n '1p; 2p; $p' | paste -sd ' ' | grep -qx -e '-1 0 -1' &&
+    numbers /target/words $file | head -n "$targets" | sed -n '1p; $p' | paste -sd ' ' | grep -qx '0 -1' ||
+    fail "not the numbers of words: $(h5dump -d /source/words -d /target/words $file | head -n 30)"
 for data in /rows /columns /source/words /target/words /layer.2/values; do numbers $data $file | sed "s#^#$data #"; done | awk '
     { x[$1, n[$1]++] = $2 }
     END {
@@ -93,7 +98,7 @@ for data in /rows /columns /source/words /target/words /layer.2/values; do numbe
                 for (j = 0; j < columns - 1; j++) {
                     for (above = k = 1; k < rows - 1; k++)
                         above = above && x["/layer.2/values", at + k * columns + j] <= x["/layer.2/values", at + i * columns + j]
-                    link = (x["/source/words", s + i] - x["/source/words", s + 1]) "-" (x["/target/words", t + j] - x["/target/words", t])
+                    link = x["/source/words", s + i] "-" x["/target/words", t + j]
                     if (above && !((p, link) in seen)) { seen[p, link]; print p, link }
                 }
             at += rows * columns; s += rows; t += columns

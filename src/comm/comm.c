@@ -269,6 +269,27 @@ void xlm_comm_broadcast_text(const xlm_comm *comm, char **text)
     *text = bytes; /* NULL if there are no bytes */
 }
 
+static void gather_at_once(const xlm_comm *comm, const void *bytes, size_t size, char *all, const uint64_t *sizes)
+{
+    g_autofree int *counts = g_new(int, comm->ranks), *places = g_new(int, comm->ranks);
+    uint64_t at = 0;
+    for (int r = 0; r < comm->ranks; at += sizes[r++]) {
+        counts[r] = (int)sizes[r];
+        places[r] = (int)at;
+    }
+    MPI_Allgatherv(bytes, (int)size, MPI_BYTE, all, counts, places, MPI_BYTE, comm->mpi);
+}
+
+/* Of any sizes, which may exceed the counts and places in int of MPI_Allgatherv: one rank after another. */
+static void gather_by_broadcasts(const xlm_comm *comm, const void *bytes, size_t size, char *all, const uint64_t *sizes)
+{
+    for (int r = 0; r < comm->ranks; all += sizes[r++]) {
+        if (r == comm->rank && size > 0)
+            memcpy(all, bytes, size);
+        xlm_comm_broadcast(comm, r, all, sizes[r]);
+    }
+}
+
 void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, void **all, size_t *sizes)
 {
     g_autofree uint64_t *every = g_new(uint64_t, comm->ranks);
@@ -280,14 +301,11 @@ void xlm_comm_gather_all(const xlm_comm *comm, const void *bytes, size_t size, v
         if (sizes != NULL)
             sizes[r] = every[r];
     }
-    char *out = g_malloc(total + 1);
-    /* One broadcast per rank: sizes may exceed MPI_Allgatherv's int displacements. */
-    for (size_t r = 0, at = 0; r < (size_t)comm->ranks; at += every[r++]) {
-        if ((int)r == comm->rank && size > 0)
-            memcpy(out + at, bytes, size);
-        xlm_comm_broadcast(comm, (int)r, out + at, every[r]);
-    }
-    *all = out;
+    *all = g_malloc(total + 1);
+    if (total <= INT_MAX)
+        gather_at_once(comm, bytes, size, *all, every);
+    else
+        gather_by_broadcasts(comm, bytes, size, *all, every);
 }
 
 static int64_t sum_before(const int64_t *numbers, int end)
@@ -341,19 +359,24 @@ void xlm_comm_sum_int64(const xlm_comm *comm, int64_t *values, int64_t n) { redu
 
 void xlm_comm_max_int64(const xlm_comm *comm, int64_t *values, int64_t n) { reduce(comm, values, n, MPI_INT64_T, MPI_MAX); }
 
+/* Each rank adds a slice of the values, and all get the sums: two numbers are received for each value, on any number of ranks. */
 void xlm_comm_sum_double(const xlm_comm *comm, double *values, int64_t n)
 {
-    enum { MAX_VALUES = 4096 }; /* values of all ranks are in memory at once */
-    g_autofree double *all = g_new(double, (size_t)MIN(n, MAX_VALUES) *comm->ranks);
+    enum { MAX_VALUES = 1 << 20 }; /* so many are in memory twice more */
+    const int64_t ranks = comm->ranks, max_slice = (MIN(n, MAX_VALUES) + ranks - 1) / ranks;
+    g_autofree double *all = g_new0(double, max_slice *ranks), *slices = g_new(double, max_slice *ranks);
     for (int64_t done = 0; done < n; done += MAX_VALUES) {
-        const int now = (int)MIN(MAX_VALUES, n - done);
-        double *sum = values + done;
-        MPI_Allgather(sum, now, MPI_DOUBLE, all, now, MPI_DOUBLE, comm->mpi);
-        for (int i = 0; i < now; i++) {
-            sum[i] = 0;
-            for (int r = 0; r < comm->ranks; r++)
-                sum[i] += all[(size_t)r * now + i];
+        const int64_t now = MIN(MAX_VALUES, n - done), slice = (now + ranks - 1) / ranks;
+        memcpy(all, values + done, sizeof *all * (size_t)now); /* what follows, up to ranks x slice, is added but not read */
+        MPI_Alltoall(all, (int)slice, MPI_DOUBLE, slices, (int)slice, MPI_DOUBLE, comm->mpi);
+        for (int64_t i = 0; i < slice; i++) {
+            double sum = 0;
+            for (int64_t r = 0; r < ranks; r++)
+                sum += slices[r * slice + i];
+            slices[i] = sum;
         }
+        MPI_Allgather(slices, (int)slice, MPI_DOUBLE, all, (int)slice, MPI_DOUBLE, comm->mpi);
+        memcpy(values + done, all, sizeof *all * (size_t)now);
     }
 }
 

@@ -58,6 +58,36 @@ static void fold_numbers(void)
     half = false;
 }
 
+/* What the library asks of MPI, through its profiling interface: bytes that this rank receives, and the number of broadcasts. */
+static int64_t bytes_received;
+static int broadcasts;
+
+static int64_t from_each(int count, MPI_Datatype type, MPI_Comm mpi)
+{
+    int size, ranks;
+    MPI_Type_size(type, &size);
+    MPI_Comm_size(mpi, &ranks);
+    return (int64_t)count * size * ranks;
+}
+
+int MPI_Allgather(const void *send, int count, MPI_Datatype type, void *all, int counts, MPI_Datatype types, MPI_Comm mpi)
+{
+    bytes_received += from_each(counts, types, mpi);
+    return PMPI_Allgather(send, count, type, all, counts, types, mpi);
+}
+
+int MPI_Alltoall(const void *send, int count, MPI_Datatype type, void *all, int counts, MPI_Datatype types, MPI_Comm mpi)
+{
+    bytes_received += from_each(counts, types, mpi);
+    return PMPI_Alltoall(send, count, type, all, counts, types, mpi);
+}
+
+int MPI_Bcast(void *bytes, int count, MPI_Datatype type, int root, MPI_Comm mpi)
+{
+    broadcasts++;
+    return PMPI_Bcast(bytes, count, type, root, mpi);
+}
+
 static bool fixed = true; /* the order that is asked for */
 
 static bool folds(const xlm_comm *comm)
@@ -211,7 +241,9 @@ static void bytes_reach_everyone(const xlm_comm *comm)
     char *mine = g_strdup_printf("%0*d", comm->rank * 3, 7);
     void *all;
     size_t *sizes = g_new(size_t, comm->ranks), total = 0;
+    broadcasts = 0;
     xlm_comm_gather_all(comm, mine, comm->rank == 1 ? 0 : strlen(mine), &all, sizes);
+    CHECK(broadcasts == 0); /* one for each rank, one after another, would take ranks x latency in each step of moco */
     for (int r = 0; r < comm->ranks; r++) {
         char *theirs = g_strdup_printf("%0*d", r * 3, 7);
         CHECK(sizes[r] == (r == 1 ? 0 : strlen(theirs)));
@@ -263,6 +295,24 @@ static void records_are_exchanged(const xlm_comm *comm)
     g_free(received);
 }
 
+/* The bits are those of adding in the order of the ranks, and a rank receives each number twice, however many ranks there are. */
+static void numbers_add_up_in_order(const xlm_comm *comm, int64_t n)
+{
+    double *sums = g_new(double, n);
+    for (int64_t i = 0; i < n; i++)
+        sums[i] = (double)drawn(comm->rank, (size_t)i) / 3;
+    bytes_received = 0;
+    xlm_comm_sum_double(comm, sums, n);
+    CHECK(bytes_received <= (int64_t)sizeof *sums * 2 * (n + 2 * comm->ranks)); /* slices of two blocks are rounded up */
+    for (int64_t i = 0; i < n && failures == 0; i++) {
+        double expected = 0;
+        for (int r = 0; r < comm->ranks; r++)
+            expected += (double)drawn(r, (size_t)i) / 3;
+        CHECK(memcmp(&sums[i], &expected, sizeof expected) == 0);
+    }
+    g_free(sums);
+}
+
 static void numbers_add_up(const xlm_comm *comm)
 {
     int64_t counts[2] = {comm->rank, 1};
@@ -284,6 +334,9 @@ static void numbers_add_up(const xlm_comm *comm)
     for (int i = 0; i < MANY; i++)
         CHECK(many[i] == i * (comm->ranks * (comm->ranks + 1.0) / 2));
     g_free(many);
+    static const int64_t numbers[] = {1, 2, 3, 5, 1000, 10001, (1 << 20) + 3}; /* up to more than are added at a time */
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        numbers_add_up_in_order(comm, numbers[i]);
     xlm_comm_sum_double(comm, NULL, 0);
     CHECK(xlm_comm_sum_below(comm, comm->rank + 1) == (int64_t)comm->rank * (comm->rank + 1) / 2);
     CHECK(xlm_comm_sum_node(comm, 2) == 2 * comm->local_ranks);

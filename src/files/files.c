@@ -231,8 +231,7 @@ bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error)
     return check_input(path, true, error) && g_file_get_contents(path, bytes, size, error);
 }
 
-bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, const gint *stop,
-                     GError **error)
+bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, xlm_file_reading *reading, GError **error)
 {
     g_autofree char *whole = NULL;
     xlm_path_member(path, &whole);
@@ -246,9 +245,11 @@ bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *by
     g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
     int64_t size = 0;
     size_t got;
-    while ((stop == NULL || !g_atomic_int_get(stop)) && (got = fread(buffer, 1, BUFFER, file)) > 0) {
+    while ((reading == NULL || !g_atomic_int_get(&reading->stop)) && (got = fread(buffer, 1, BUFFER, file)) > 0) {
         g_checksum_update(checksum, buffer, (gssize)got);
         size += (int64_t)got;
+        if (reading != NULL)
+            g_atomic_pointer_add(&reading->bytes, (gssize)got);
     }
     const bool good = !ferror(file) || xlm_error_set(error, EX_IOERR, "%s: %s", path, g_strerror(errno));
     g_strlcpy(digest, g_checksum_get_string(checksum), XLM_SHA256_TEXT);

@@ -59,10 +59,14 @@ bool xlm_files_is_hdf5(const char *path);
 bool xlm_files_load(const char *path, char **bytes, gsize *size, GError **error);
 
 enum { XLM_SHA256_TEXT = 65 };
+/* A reading that another thread looks at, with GLib's atomic functions. */
+typedef struct xlm_file_reading {
+    gint stop;   /* set by the other thread to end it early; then the digest is useless */
+    gsize bytes; /* read so far, of one file after another */
+} xlm_file_reading;
 /* [out] digest: SHA-256 of a whole file, as sha256sum prints it, for ARCHIVE/MEMBER of the archive; bytes: the file's size, may be
- * NULL. stop: NULL, or a number that another thread sets to end reading early; then the digest is useless. EX_NOINPUT, EX_IOERR,
- * EX_USAGE. */
-bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, const gint *stop, GError **error);
+ * NULL. reading: NULL if no other thread looks at it. EX_NOINPUT, EX_IOERR, EX_USAGE. */
+bool xlm_file_sha256(const char *path, char digest[XLM_SHA256_TEXT], int64_t *bytes, xlm_file_reading *reading, GError **error);
 
 /* If a published model is cloned without git-lfs, each large file contains only three lines of text that say where the real file
  * is. [in] bytes: [size] the beginning of a file; path: for the message. EX_DATAERR when it is such a text. */

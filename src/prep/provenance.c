@@ -1,9 +1,14 @@
 /* xlm-mpi: what a corpus was made from, for its attributes. SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prep/steps.h"
 
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/progress.h"
 #include "comm/comm.h"
 #include "corpus/corpus.h"
 #include "files/files.h"
+#include "files/path.h"
 #include "prep/segmenter_options.h"
 #include "prep/texts.h"
 
@@ -18,8 +23,11 @@ struct input {
 struct xlm_provenance {
     GArray *inputs; /* struct input */
     int rank, ranks;
-    gint stop; /* set by xlm_provenance_free: the digests are no longer needed */
+    double begin;    /* seconds (xlm_clock) */
+    int64_t bytes;   /* of the files that this rank reads */
+    xlm_file_reading reading;
     GThread *thread;
+    gint running;
     GError *failure; /* of the thread */
 };
 
@@ -29,8 +37,9 @@ static void *digest_inputs(void *pointer)
     bool good = true;
     for (guint i = (guint)provenance->rank; good && i < provenance->inputs->len; i += (guint)provenance->ranks) {
         struct input *input = &g_array_index(provenance->inputs, struct input, i);
-        good = xlm_file_sha256(input->path, input->digest, &input->bytes, &provenance->stop, &provenance->failure);
+        good = xlm_file_sha256(input->path, input->digest, &input->bytes, &provenance->reading, &provenance->failure);
     }
+    g_atomic_int_set(&provenance->running, 0);
     return NULL;
 }
 
@@ -44,6 +53,15 @@ static void add_input(GArray *inputs, const char *path)
 {
     if (path != NULL)
         add_named_input(inputs, path, path, "lines");
+}
+
+/* Of the file that is read; 0 if there is none, which reading it reports. */
+static int64_t size_of(const char *path)
+{
+    g_autofree char *whole = NULL;
+    struct stat is;
+    xlm_path_member(path, &whole);
+    return stat(whole, &is) == 0 ? is.st_size : 0;
 }
 
 xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options)
@@ -66,6 +84,10 @@ xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_option
             add_input(provenance->inputs, ((const xlm_synthetic *)options->synthetic->pdata[i])->weights[k]);
     provenance->rank = comm->rank;
     provenance->ranks = comm->ranks;
+    provenance->begin = xlm_clock();
+    for (guint i = (guint)comm->rank; i < provenance->inputs->len; i += (guint)comm->ranks)
+        provenance->bytes += size_of(g_array_index(provenance->inputs, struct input, i).path);
+    provenance->running = 1;
     provenance->thread = g_thread_new("digest", digest_inputs, provenance);
     return provenance;
 }
@@ -80,7 +102,7 @@ void xlm_provenance_free(xlm_provenance *provenance)
 {
     if (provenance == NULL)
         return;
-    g_atomic_int_set(&provenance->stop, 1);
+    g_atomic_int_set(&provenance->reading.stop, 1);
     wait_for_thread(provenance);
     g_clear_error(&provenance->failure);
     for (guint i = 0; i < provenance->inputs->len; i++) {
@@ -89,6 +111,28 @@ void xlm_provenance_free(xlm_provenance *provenance)
     }
     g_array_free(provenance->inputs, TRUE);
     g_free(provenance);
+}
+
+/* Show progress until no rank is computing digests. Collective. */
+static void wait_for_digests(xlm_provenance *provenance, const xlm_comm *comm)
+{
+    enum { RUNNING, READ, ALL, NUMBERS, WAIT = 20, WAITS = 10 }; /* of so many milliseconds each */
+    xlm_progress progress = xlm_progress_begin("digests of the input", 0, "B");
+    progress.begin = provenance->begin;
+    for (;;) {
+        int64_t numbers[NUMBERS] = {[RUNNING] = g_atomic_int_get(&provenance->running),
+                                    [READ] = (int64_t)(gsize)g_atomic_pointer_get(&provenance->reading.bytes),
+                                    [ALL] = provenance->bytes};
+        xlm_comm_sum_int64(comm, numbers, NUMBERS);
+        if (numbers[RUNNING] == 0)
+            break;
+        progress.total = (double)numbers[ALL];
+        xlm_progress_show(&progress, (double)numbers[READ]);
+        for (int i = 0; i < WAITS && g_atomic_int_get(&provenance->running); i++)
+            g_usleep(1000 * WAIT);
+    }
+    xlm_progress_end(&progress);
+    wait_for_thread(provenance);
 }
 
 /* Write /inputs, one string for each input: path, bytes, lines, digest. Collective. */
@@ -162,23 +206,17 @@ bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, cons
                           const xlm_sentence_reader *reader, const int64_t *lines, const xlm_prep_counts *counts,
                           xlm_store *store, GError **error)
 {
-    wait_for_thread(provenance);
-    GError *failure = g_steal_pointer(&provenance->failure);
-    if (!xlm_comm_agree_on(comm, failure, error)) {
-        xlm_provenance_free(provenance);
+    wait_for_digests(provenance, comm);
+    if (!xlm_comm_agree_on(comm, g_steal_pointer(&provenance->failure), error))
         return false;
-    }
     g_autofree char *command = options->append != NULL ? g_strconcat(options->append->command, "\n", options->command, NULL)
                                                       : g_strdup(options->command);
-    const bool done =
-        xlm_store_set_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "xlm_prep", error) &&
-        xlm_store_set_text(store, "/", "description", "text encoded as subwords of one vocabulary, in parts to train "
-                           "on and to evaluate on", error) &&
-        xlm_store_set_text(store, "/", "command", command, error) &&
-        xlm_store_set_int(store, "/", "seed", options->seed, error) &&
-        xlm_store_set_real(store, "/", "held_out_share", options->held_out, error) &&
-        write_inputs(provenance, comm, options, lines, store, error) &&
-        (!xlm_filter_has_any(&options->filter) || write_filter(comm, options, reader->filter, counts, store, error));
-    xlm_provenance_free(provenance);
-    return done;
+    return xlm_store_set_format(store, XLM_CORPUS_FORMAT, XLM_CORPUS_VERSION, "xlm_prep", error) &&
+           xlm_store_set_text(store, "/", "description", "text encoded as subwords of one vocabulary, in parts to train "
+                              "on and to evaluate on", error) &&
+           xlm_store_set_text(store, "/", "command", command, error) &&
+           xlm_store_set_int(store, "/", "seed", options->seed, error) &&
+           xlm_store_set_real(store, "/", "held_out_share", options->held_out, error) &&
+           write_inputs(provenance, comm, options, lines, store, error) &&
+           (!xlm_filter_has_any(&options->filter) || write_filter(comm, options, reader->filter, counts, store, error));
 }

@@ -87,7 +87,8 @@ bool xlm_prep_rewrite(const xlm_comm *comm, const xlm_prep_options *options, xlm
 {
     g_autofree char *scratch = xlm_prep_scratch(options);
     xlm_prep_texts *texts = xlm_prep_texts_open(comm, &source, 1, scratch, error);
-    const bool good = texts != NULL && rewrite_source(comm, source, path, block, state, lines, error);
+    const bool good = texts != NULL && xlm_prep_texts_read(texts, comm, &source, 1, error) &&
+                      rewrite_source(comm, source, path, block, state, lines, error);
     xlm_prep_texts_close(texts);
     return good;
 }

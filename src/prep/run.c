@@ -76,32 +76,27 @@ static xlm_corpus_writer *create_writer(const xlm_comm *comm, const xlm_prep_opt
 
 /* Encode all text into the writer, and write everything else that belongs to the corpus. */
 static bool fill_corpus(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
-                        const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer, xlm_prep_counts *counts,
-                        GError **error)
+                        xlm_provenance *provenance, const xlm_vocabulary *vocabulary, xlm_corpus_writer *writer,
+                        xlm_prep_counts *counts, GError **error)
 {
-    xlm_provenance *provenance = xlm_provenance_begin(comm, options);
     g_autofree int64_t *lines = g_new0(int64_t, options->sources->len);
     xlm_store *store = xlm_corpus_writer_store(writer);
-    bool good = xlm_prep_encode(comm, options, reader, vocabulary, writer, counts, lines, error) &&
-                xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error) &&
-                xlm_assignments_save(reader->assignments, store, error);
-    if (good)
-        good = xlm_provenance_write(provenance, comm, options, reader, lines, counts, store, error);
-    else
-        xlm_provenance_free(provenance);
-    return good;
+    return xlm_prep_encode(comm, options, reader, vocabulary, writer, counts, lines, error) &&
+           xlm_vocabulary_save(vocabulary, store, "/vocabulary", comm->rank, error) &&
+           xlm_assignments_save(reader->assignments, store, error) &&
+           xlm_provenance_write(provenance, comm, options, reader, lines, counts, store, error);
 }
 
 /* Write the corpus, and the files of segmenter and vocabulary, which were made from the same text. If one fails, none is left. */
 static bool write_corpus(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
-                         const xlm_vocabulary *vocabulary, GError **error)
+                         xlm_provenance *provenance, const xlm_vocabulary *vocabulary, GError **error)
 {
     xlm_signals_watch(); /* before there is a file to remove */
     xlm_corpus_writer *writer = create_writer(comm, options, vocabulary, error);
     if (writer == NULL)
         return false;
     xlm_prep_counts *counts = xlm_prep_counts_new(options);
-    bool good = fill_corpus(comm, options, reader, vocabulary, writer, counts, error) &&
+    bool good = fill_corpus(comm, options, reader, provenance, vocabulary, writer, counts, error) &&
                 write_vocabulary_files(comm, options, vocabulary, error);
     if (!good) {
         xlm_corpus_writer_discard(writer);
@@ -158,7 +153,7 @@ static void warn_of_long_subword(const xlm_vocabulary *vocabulary)
 }
 
 static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
-                         GError **error)
+                         xlm_provenance *provenance, GError **error)
 {
     const double begin = xlm_clock();
     const bool has_pairs = options->monolingual_sources < (int)options->sources->len;
@@ -171,7 +166,7 @@ static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, 
         return false;
     if (comm->rank == 0)
         warn_of_long_subword(vocabulary);
-    const bool good = options->output != NULL ? write_corpus(comm, options, reader, vocabulary, error)
+    const bool good = options->output != NULL ? write_corpus(comm, options, reader, provenance, vocabulary, error)
                                               : write_vocabulary_files(comm, options, vocabulary, error);
     const xlm_segmenter *segmenter = xlm_vocabulary_segmenter(vocabulary);
     char duration[16];
@@ -184,17 +179,22 @@ static bool prepare_text(const xlm_comm *comm, const xlm_prep_options *options, 
     return good;
 }
 
-/* Open all texts, read those that could not be checked before, and make what is asked for. */
+/* Open all texts, read those that could not be checked before, and make what is asked for. The digest of a large file takes
+ * minutes, so it is computed from the beginning, while text is read again and again. */
 static bool prepare_sources(const xlm_comm *comm, const xlm_prep_options *options, const xlm_sentence_reader *reader,
                             GError **error)
 {
     GError *failure = NULL;
     g_autofree char *scratch = xlm_prep_scratch(options);
-    xlm_prep_texts *texts =
-        xlm_prep_texts_open(comm, (xlm_prep_source *const *)options->sources->pdata, options->sources->len, scratch, error);
-    if (texts != NULL && comm->rank == 0)
+    xlm_prep_source *const *sources = (xlm_prep_source *const *)options->sources->pdata;
+    const guint n = options->sources->len;
+    xlm_prep_texts *texts = xlm_prep_texts_open(comm, sources, n, scratch, error);
+    xlm_provenance *provenance = texts != NULL && options->output != NULL ? xlm_provenance_begin(comm, options) : NULL;
+    bool good = texts != NULL && xlm_prep_texts_read(texts, comm, sources, n, error);
+    if (good && comm->rank == 0)
         xlm_prep_check_unpacked(options, &failure);
-    const bool good = texts != NULL && xlm_comm_agree_on(comm, failure, error) && prepare_text(comm, options, reader, error);
+    good = good && xlm_comm_agree_on(comm, failure, error) && prepare_text(comm, options, reader, provenance, error);
+    xlm_provenance_free(provenance);
     xlm_prep_texts_close(texts);
     return good;
 }

@@ -53,10 +53,11 @@ bool xlm_prep_encode(const xlm_comm *comm, const xlm_prep_options *options, cons
 typedef struct xlm_provenance xlm_provenance;
 
 /* Start computing the SHA-256 of every input, as it was given, in the background, in a thread of this rank; inputs are
- * distributed over ranks. Not collective. */
+ * distributed over ranks. It takes the sources from xlm_prep_texts_open, and can run during all that is done with them. Not
+ * collective. */
 xlm_provenance *xlm_provenance_begin(const xlm_comm *comm, const xlm_prep_options *options);
 /* Wait for all digests, and write /inputs, the attributes of the root of a corpus file, and /filter if there are rules;
- * collective. lines[i]: number of lines of source i. counts: of all ranks. Frees the provenance, also on failure. */
+ * collective. lines[i]: number of lines of source i. counts: of all ranks. */
 bool xlm_provenance_write(xlm_provenance *provenance, const xlm_comm *comm, const xlm_prep_options *options,
                           const xlm_sentence_reader *reader, const int64_t *lines, const xlm_prep_counts *counts,
                           xlm_store *store, GError **error);

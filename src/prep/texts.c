@@ -23,6 +23,7 @@ struct text {
 struct xlm_prep_texts {
     int rank;
     GPtrArray *texts; /* struct text * */
+    const char *scratch;
     char *input;      /* scratch file with standard input, or NULL */
 };
 
@@ -108,7 +109,7 @@ static void give_owners(const xlm_prep_texts *texts, int ranks)
 
 /* ---- standard input ---- */
 
-static bool take_input(xlm_prep_texts *texts, const xlm_comm *comm, const char *scratch, GError **error)
+static bool take_input(xlm_prep_texts *texts, const xlm_comm *comm, GError **error)
 {
     bool wanted = false;
     for (guint i = 0; i < texts->texts->len; i++)
@@ -117,7 +118,7 @@ static bool take_input(xlm_prep_texts *texts, const xlm_comm *comm, const char *
         return true;
     GError *failure = NULL;
     if (comm->rank == 0)
-        xlm_unpack_input(scratch, &texts->input, &failure);
+        xlm_unpack_input(texts->scratch, &texts->input, &failure);
     xlm_comm_broadcast_text(comm, &texts->input);
     for (guint i = 0; i < texts->texts->len; i++)
         if (is_input(text_at(texts, i)))
@@ -127,7 +128,7 @@ static bool take_input(xlm_prep_texts *texts, const xlm_comm *comm, const char *
 
 /* ---- unpacking ---- */
 
-static bool unpack_units(const xlm_prep_texts *texts, guint group, xlm_lines *lines, const char *scratch, GError **error)
+static bool unpack_units(const xlm_prep_texts *texts, guint group, xlm_lines *lines, GError **error)
 {
     const guint all = texts->texts->len;
     g_autofree const char **languages = g_new(const char *, all);
@@ -137,7 +138,7 @@ static bool unpack_units(const xlm_prep_texts *texts, guint group, xlm_lines *li
     for (guint i = group; i < all; i++)
         if (text_at(texts, i)->group == group)
             languages[n++] = text_at(texts, i)->language;
-    if (!xlm_unpack_tmx(lines, n, languages, scratch, paths, missing, error))
+    if (!xlm_unpack_tmx(lines, n, languages, texts->scratch, paths, missing, error))
         return false;
     for (guint i = group; i < all; i++)
         if (text_at(texts, i)->group == group) {
@@ -148,27 +149,27 @@ static bool unpack_units(const xlm_prep_texts *texts, guint group, xlm_lines *li
 }
 
 /* A plain file of lines stays where it is. */
-static bool unpack(const xlm_prep_texts *texts, guint group, const char *scratch, GError **error)
+static bool unpack(const xlm_prep_texts *texts, guint group, GError **error)
 {
     struct text *text = text_at(texts, group);
     g_autoptr(xlm_lines) lines = xlm_lines_open_as(text->shown.file, text->shown.name, error);
     if (lines == NULL)
         return false;
     if (text->kind == XLM_FORM_TMX)
-        return unpack_units(texts, group, lines, scratch, error);
+        return unpack_units(texts, group, lines, error);
     if (text->kind == XLM_FORM_WET)
-        return xlm_unpack_wet(lines, scratch, &text->shown.path, error);
+        return xlm_unpack_wet(lines, texts->scratch, &text->shown.path, error);
     const int plain = xlm_lines_is_plain(lines, error);
-    return plain > 0 || (plain == 0 && xlm_unpack_lines(lines, scratch, &text->shown.path, error));
+    return plain > 0 || (plain == 0 && xlm_unpack_lines(lines, texts->scratch, &text->shown.path, error));
 }
 
 /* Unpack this rank's groups. The error is that of the first file, on any number of ranks. */
-static bool unpack_all(const xlm_prep_texts *texts, const xlm_comm *comm, const char *scratch, GError **error)
+static bool unpack_all(const xlm_prep_texts *texts, const xlm_comm *comm, GError **error)
 {
     GError *failure = NULL;
     int64_t first = -G_MAXINT64;
     for (guint i = 0; i < texts->texts->len && failure == NULL; i++)
-        if (text_at(texts, i)->group == i && text_at(texts, i)->owner == comm->rank && !unpack(texts, i, scratch, &failure))
+        if (text_at(texts, i)->group == i && text_at(texts, i)->owner == comm->rank && !unpack(texts, i, &failure))
             first = -(int64_t)i;
     const int64_t own = first;
     xlm_comm_max_int64(comm, &first, 1);
@@ -219,31 +220,28 @@ static bool compare_sides(const xlm_prep_source *source, GError **error)
                          text[0]->name, text[0]->index->lines, text[1]->name, text[1]->index->lines);
 }
 
-static bool open_all(xlm_prep_texts *texts, const xlm_comm *comm, const char *scratch, GError **error)
-{
-    if (!take_input(texts, comm, scratch, error))
-        return false;
-    const bool good = unpack_all(texts, comm, scratch, error);
-    for (guint i = 0; i < texts->texts->len; i++) /* also those that are to be removed */
-        share_place(text_at(texts, i), comm);
-    for (guint i = 0; good && i < texts->texts->len; i++)
-        if (!make_index(text_at(texts, i), comm, error))
-            return false;
-    return good;
-}
-
 xlm_prep_texts *xlm_prep_texts_open(const xlm_comm *comm, xlm_prep_source *const *sources, guint n, const char *scratch,
                                     GError **error)
 {
     xlm_prep_texts *texts = g_new0(xlm_prep_texts, 1);
     texts->rank = comm->rank;
+    texts->scratch = scratch;
     texts->texts = g_ptr_array_new_with_free_func(free_text);
     find_texts(texts, sources, n);
     give_owners(texts, comm->ranks);
-    bool good = open_all(texts, comm, scratch, error);
-    for (guint i = 0; good && i < n; i++)
-        good = compare_sides(sources[i], error);
-    if (!good)
+    if (!take_input(texts, comm, error))
         g_clear_pointer(&texts, xlm_prep_texts_close);
     return texts;
+}
+
+bool xlm_prep_texts_read(xlm_prep_texts *texts, const xlm_comm *comm, xlm_prep_source *const *sources, guint n, GError **error)
+{
+    bool good = unpack_all(texts, comm, error);
+    for (guint i = 0; i < texts->texts->len; i++) /* also those that are to be removed */
+        share_place(text_at(texts, i), comm);
+    for (guint i = 0; good && i < texts->texts->len; i++)
+        good = make_index(text_at(texts, i), comm, error);
+    for (guint i = 0; good && i < n; i++)
+        good = compare_sides(sources[i], error);
+    return good;
 }

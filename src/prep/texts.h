@@ -24,12 +24,15 @@ typedef struct xlm_prep_text {
 
 typedef struct xlm_prep_texts xlm_prep_texts;
 
-/* Set `text` of n sources, which it lends them until xlm_prep_texts_close. scratch: directory for scratch files, which all ranks
- * must see. Collective. EX_DATAERR if the two sides of a source have different numbers of lines; errors of xlm_lines_open,
- * xlm_lines_next, xlm_tmx_read and xlm_wet_next, the first in the order of files on any number of ranks; EX_CANTCREAT, EX_IOERR
- * when a scratch file cannot be written. */
+/* Set `text` of n sources, which it lends them until xlm_prep_texts_close, with names and files. Standard input, if it is among
+ * them, is read into a scratch file. scratch: directory for scratch files, which all ranks must see; borrowed. Collective.
+ * EX_CANTCREAT, EX_IOERR. */
 xlm_prep_texts *xlm_prep_texts_open(const xlm_comm *comm, xlm_prep_source *const *sources, guint n, const char *scratch,
                                     GError **error);
+/* Unpack the texts of these sources, and find their lines. Collective. EX_DATAERR if the two sides of a source have different
+ * numbers of lines; errors of xlm_lines_open, xlm_lines_next, xlm_tmx_read and xlm_wet_next, the first in the order of files on
+ * any number of ranks; EX_CANTCREAT, EX_IOERR when a scratch file cannot be written. */
+bool xlm_prep_texts_read(xlm_prep_texts *texts, const xlm_comm *comm, xlm_prep_source *const *sources, guint n, GError **error);
 /* Remove the scratch files, when no rank reads them any more. Not collective. NULL is allowed. */
 void xlm_prep_texts_close(xlm_prep_texts *texts);
 

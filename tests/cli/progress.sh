@@ -52,6 +52,10 @@ on_terminal 200 "$run"
 drawn 200 "200 columns"
 grep -q '  [0-9]*% of GEMM$' live.txt || fail "cut without need: $(cat live.txt)"
 ! awk '{ sub(/% of GEMM$/, ""); if ($NF > 100) exit 1 }' live.txt && fail "more than GEMM gives: $(cat live.txt)"
+# The digest of a large file goes on after its text is encoded: here a member of an archive after which much comes.
+tar -cf large.tar text.en && truncate -s 200M large.tar
+on_terminal 200 "xlm_prep --mono en=large.tar/text.en --words space --bpe 80 -o large.h5"
+grep -q '^digests of the input: [0-9]* %  .*B/s' drawn.txt || fail "no progress of digests: $(cat -v seen.txt)"
 # A message that is still on its way through mpiexec may come behind the first live line. (Lines are measured below, with messages
 # in a file.)
 on_terminal 60 "$mpirun 2 $run"

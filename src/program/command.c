@@ -14,8 +14,7 @@ static const xlm_command *called; /* NULL: none */
 static int first = 1;             /* index of its first argument in argv */
 
 static const GOptionEntry shared_options[] = {
-    {"threads", 0, 0, G_OPTION_ARG_INT64, &threads,
-     "threads of each rank (default: the node's cores divided among its ranks)", "N"},
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &threads, XLM_THREADS_HELP, "N"},
     {.long_name = NULL}};
 
 static const xlm_command *find_command(const xlm_command_program *program, const char *name, GError **error)

@@ -36,6 +36,9 @@ enum {
 /* Elements of an array of groups: more than any program has, so that the unset ones end it. */
 enum { XLM_PROGRAM_GROUPS = 24 };
 
+/* What --help says of --threads (gemm/hardware.c chooses them). */
+#define XLM_THREADS_HELP "threads of each rank (default: OMP_NUM_THREADS, or the cores that the rank may use)"
+
 /* Options under a separate title in --help. */
 typedef struct xlm_program_group {
     const char *title; /* "Text to read" */

@@ -71,8 +71,7 @@ static const GOptionEntry options[] = {
     {"chart", 0, XLM_WRITES, G_OPTION_ARG_FILENAME, &given.chart, "draw the measures of each language as bars", "FILE.svg"},
     {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &given.overrides,
      "override an option of the task, for example column=xpos (see xlm_tune --help-job)", "KEY=VALUE"},
-    {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads,
-     "threads of each rank (default: the node's cores divided among its ranks)", "N"},
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads, XLM_THREADS_HELP, "N"},
     {.long_name = NULL}};
 
 static const xlm_program_group option_groups[XLM_PROGRAM_GROUPS] = {{"Options", options}};

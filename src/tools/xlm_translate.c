@@ -89,8 +89,7 @@ static const GOptionEntry search_options[] = {
     {"seed", 0, 0, G_OPTION_ARG_INT64, &given.seed, "with --sample: seed of the draws (default 1)", "S"},
     {"batch-tokens", 0, 0, G_OPTION_ARG_INT64, &given.batch_tokens,
      "maximum number of tokens of all hypotheses that a rank searches at a time (default 16384); more take more memory", "N"},
-    {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads,
-     "threads of each rank (default: OMP_NUM_THREADS, or the cores that the rank may use)", "N"},
+    {"threads", 0, 0, G_OPTION_ARG_INT64, &given.threads, XLM_THREADS_HELP, "N"},
     {.long_name = NULL}};
 
 static const GOptionEntry output_options[] = {

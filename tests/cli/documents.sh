@@ -92,8 +92,8 @@ printf '| corpora (HDF5) | data | safe to read; may be refused |\n' >"$scratch/p
 [ "$(called_safe "$scratch/page.md" | wc -l)" -eq 2 ] || fail "a page that calls HDF5 files safe is not found"
 
 # Messages and help name options that there are; others are those of mpiexec and of SQuAD's script.
-for program in src/tools/xlm_*.c; do "$(basename "$program" .c)" --help; done |
-    sed -nE 's/^  (-[a-zA-Z], )?(--[a-z0-9-]+).*/\2/p' | sort -u >"$scratch/options"
+for program in src/tools/xlm_*.c; do "$(basename "$program" .c)" --help; done >"$scratch/help"
+sed -nE 's/^  (-[a-zA-Z], )?(--[a-z0-9-]+).*/\2/p' "$scratch/help" | sort -u >"$scratch/options"
 [ "$(wc -l <"$scratch/options")" -ge 150 ] || fail "few options: $(wc -l <"$scratch/options")"
 # unknown FOLDER: names of options in the strings of its sources that no program has.
 unknown() {
@@ -105,6 +105,16 @@ complaints=$(unknown src)
 [ -z "$complaints" ] || fail "no program has these options, which messages name: $complaints"
 mkdir "$scratch/source" && echo '"count fewer (xlm_cooc --min-count, --max-vocabulary)"' >"$scratch/source/a.c"
 [ "$(unknown "$scratch/source")" = --max-vocabulary ] || fail "an option that does not exist is not found"
+# Threads are chosen in one place (gemm/hardware.c), so all programs say the same of their default.
+[ "$(grep -cE '^  --threads=N ' "$scratch/help")" -ge 5 ] || fail "few programs have --threads"
+complaints=$(grep -E '^  --threads=N ' "$scratch/help" | grep -v 'OMP_NUM_THREADS, or the cores that the rank may use')
+[ -z "$complaints" ] || fail "--threads has another default than these say: $complaints"
+
+# The header of stages names what an annotation cannot be called.
+taken=$(sed -n '/ taken\[\] = /,/;/p' src/stream/stage_plugins.c | grep -o '"[a-z_]*"' | tr -d '"')
+[ "$(wc -w <<<"$taken")" -ge 10 ] || fail "few reserved names of annotations: $taken"
+complaints=$(for name in $taken; do grep -qw "$name" <(sed -n '/^\/\* An annotation/,/xlm_stage_annotation;/p' include/xlm/stage.h) || echo "$name"; done)
+[ -z "$complaints" ] || fail "xlm/stage.h does not say that these are reserved: $complaints"
 
 # docs/stability.md has the formats and numbers of the source.
 # unlisted FILE: complaints about formats that its table lacks, and about numbers of the table that the source does not have.

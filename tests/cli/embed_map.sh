@@ -26,8 +26,17 @@ for n in 1 4; do
     done
 done
 xlm_embed map "$early" $model --dictionary en-xx.txt "${settings[@]}" -o t.svg --labels 4 --heading 'a <b> & "c"' --title before \
-    --title after --threads 1 2>t.log || fail "$(cat t.log)"
-cmp t.svg w1.svg || fail "one thread: another picture"
+    --title after --threads 3 2>t.log || fail "$(cat t.log)"
+cmp t.svg w1.svg || fail "three threads: another picture"
+# Of more points than t-SNE takes as a chunk, whose sums are added in the order of the chunks, whichever threads made them.
+awk 'BEGIN { for (i = 0; i < 1500; i++) print "p" i, sin(i), cos(3 * i), sin(i * i)
+    for (i = 0; i < 1500; i += 2) print "p" i, "p" i + 1 >"p.txt" }' >p.vec
+for n in 1 3; do
+    xlm_embed map p.vec --dictionary p.txt --languages one,two "${settings[@]}" --threads $n --coordinates p$n.h5 2>p.log ||
+        fail "$n threads: $(cat p.log)"
+    h5dump -y -w 1 -m %.17g -d /panel.1/coordinates p$n.h5 | tail -n +2 >p$n.txt # every bit, not six digits
+done
+[ "$(wc -l <p1.txt)" -ge 3000 ] && cmp p1.txt p3.txt || fail "three threads: other points"
 ! command -v xmllint >/dev/null || xmllint --noout w1.svg || fail "the picture is no XML"
 [ "$(marks w1.svg)" -eq $((2 * 34 + 2)) ] || fail "$(marks w1.svg) marks"
 grep -q '>a &lt;b&gt; &amp; &quot;c&quot;<' w1.svg || fail "heading: $(head -n 5 w1.svg)"

@@ -31,8 +31,8 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
      "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); "    \
      "from that FILE; or from " anew ", moving the checkpoints of an earlier run aside (never)", "auto|FILE|never"},     \
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(given).dry_run,                                                              \
-     "check everything, show parameters and memory, train nothing; the memory of a pass is that of the encodings, the "  \
-     "language-modelling head, and what objectives declare in addition", NULL},                                                     \
+     "check everything, show parameters and memory, train nothing; the memory of a pass is what the encodings and all "   \
+     "objectives take on a batch of the largest size", NULL},                                                            \
     {"finish", 0, 0, G_OPTION_ARG_NONE, &(given).finish,                                                                  \
      "train nothing; write a checkpoint from the state that the killed ranks of a run have left, unless a score is due, "  \
      "which the next start makes first; a run starts this automatically if mpiexec leaves the ranks no time", NULL},       \

@@ -26,8 +26,8 @@ struct tagging {
 
 static const xlm_option tagging_options[] = {
     {"column", XLM_OPTION_TEXT, "upos", 0, 0, NULL,
-     "column that the tag is in: of CoNLL-U files upos, xpos, or a key in FEATS or MISC such as NER; of files with columns "
-     "between blanks (CoNLL-2002, -2003) its number from 2, by default the last one",
+     "column that the tag is in: of CoNLL-U files upos, xpos, or a key in FEATS or MISC such as NER, where a word without the "
+     "key has the tag O; of files with columns between blanks (CoNLL-2002, -2003) its number from 2, by default the last one",
      offsetof(struct tagging, column)},
     {"head", XLM_OPTION_CHOICE, "linear", 0, 0, XLM_HEAD_FORM_CHOICES, XLM_HEAD_FORM_HELP, offsetof(struct tagging, head)},
     {"choose_by", XLM_OPTION_CHOICE, "auto", 0, 0, "auto|accuracy|micro_f1|macro_f1|span_f1|run_f1",

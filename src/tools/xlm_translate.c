@@ -23,9 +23,6 @@
 #include "train/arithmetic.h"
 #include "translation/lines.h"
 
-/* A block has so many lines for each rank, but no line begins after so many bytes. */
-enum { BLOCK_LINES = 1024, BLOCK_BYTES = 1 << 24 };
-
 static const xlm_program program = {
     .name = "xlm_translate",
     .arguments = "CHECKPOINT [FILE...]",
@@ -70,7 +67,8 @@ static const GOptionEntry text_options[] = {
      "what is done with a longer line: it is divided at its sentence ends, and a sentence that is still too long is refused "
      "(split, the default), or cut between words (cut); the line is refused (refuse)", "split|cut|refuse"},
     {"block", 0, 0, G_OPTION_ARG_INT64, &given.block,
-     "number of lines that are read, sorted by length and written together (default: 1024 for each rank)", "N"},
+     "number of lines that are read, sorted by length and written together (default: 1024 for each rank); no line of them begins "
+     "after 16 MiB or, if that is more, 256 KiB for each rank", "N"},
     {.long_name = NULL}};
 
 static const GOptionEntry search_options[] = {
@@ -401,11 +399,11 @@ static bool look_through_block(work *w, const xlm_line_block *block, GError **er
 /* Collective. Give the blocks of a file to `take`. */
 static bool each_block(work *w, const char *path, bool (*take)(work *, const xlm_line_block *, GError **), GError **error)
 {
-    const int64_t lines = given.block != 0 ? given.block : BLOCK_LINES * (int64_t)w->comm->ranks;
+    const int64_t lines = given.block != 0 ? given.block : XLM_LINE_BLOCK_LINES * (int64_t)w->comm->ranks;
     xlm_line_blocks input;
     bool good = xlm_line_blocks_open(&input, w->comm, path, error);
     for (int64_t number = 1; good && input.more; number += (int64_t)w->lines.parts->first->len - 1) {
-        good = xlm_line_blocks_next(&input, lines, BLOCK_BYTES, error);
+        good = xlm_line_blocks_next(&input, lines, xlm_line_block_bytes(w->comm->ranks), error);
         const xlm_line_block block = {.name = input.name, .number = number, .before = w->lines.counts.lines,
                                       .text = input.text->str, .size = input.text->len};
         good = good && take(w, &block, error);

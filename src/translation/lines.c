@@ -10,6 +10,12 @@ static const char LOST[] = "\xef\xbf\xbd"; /* U+FFFD, in place of a control char
 
 /* ---- reading ---- */
 
+size_t xlm_line_block_bytes(int ranks)
+{
+    enum { MIN_BYTES = 1 << 24, BYTES_OF_LINE = 256 };
+    return MAX((size_t)MIN_BYTES, (size_t)ranks * XLM_LINE_BLOCK_LINES * BYTES_OF_LINE);
+}
+
 bool xlm_line_block_encode(xlm_line_translator *l, const xlm_line_block *block, GError **error)
 {
     int64_t number = block->number;

@@ -38,6 +38,11 @@ typedef struct xlm_line_translator {
     xlm_line_parts *parts;     /* with words if an alignment is asked for */
 } xlm_line_translator;
 
+/* What a block has: so many lines for each rank, unless the user says otherwise, of which none begins after so many bytes. These are
+ * enough for the lines of any number of ranks if they have 256 bytes on average. */
+enum { XLM_LINE_BLOCK_LINES = 1024 };
+size_t xlm_line_block_bytes(int ranks);
+
 /* Encode the lines of a block into `parts`, and translate nothing. Errors: EX_DATAERR with file and line. */
 bool xlm_line_block_encode(xlm_line_translator *lines, const xlm_line_block *block, GError **error);
 

@@ -148,6 +148,9 @@ done
 expect 65 'standard input:2: a sentence' translate --block 1 < <(printf 'red house .\n%s\n' "$(cat huge.en)")
 [ "$(wc -l <expect.out)" -eq 1 ] || fail "standard input: $(head -c 200 expect.out)"
 rm ./-
+# A block ends before --block lines when a line of it would begin after 16 MiB.
+expect 65 'standard input:3: a byte of zero' translate --block 9 < <(printf '%9000000s\n%9000000s\n\0\n' '' '')
+[ "$(wc -l <expect.out)" -eq 2 ] || fail "a large block: $(head -c 200 expect.out)"
 translate huge.en --long-lines cut --length 40 --beam 1 >huge.out 2>huge.log || fail "$(cat huge.log)"
 [ "$(wc -l <huge.out)" -eq 1 ] && [ "$(wc -w <huge.out)" -gt 20000 ] || fail "a line of 100,000 characters: $(head -c 200 huge.out)"
 

@@ -5,6 +5,7 @@
 
 #include "text/words.h"
 #include "translation/batches.h"
+#include "translation/lines.h"
 #include "translation/translate.h"
 
 /* ---- batches ---- */
@@ -63,6 +64,17 @@ static void test_every_rank_has_a_batch(void **state)
     xlm_sentence_batches_make(0, cost, 1000, 4, &b);
     assert_int_equal(b.batches, 0);
     xlm_sentence_batches_clear(&b);
+}
+
+/* Blocks of many ranks have room for the lines that each of them is to get. */
+static void test_size_of_blocks(void **state)
+{
+    (void)state;
+    assert_int_equal(xlm_line_block_bytes(1), 1 << 24);
+    assert_int_equal(xlm_line_block_bytes(64), 1 << 24);
+    static const int ranks[] = {65, 160, 1024, 100000};
+    for (size_t i = 0; i < G_N_ELEMENTS(ranks); i++)
+        assert_true(xlm_line_block_bytes(ranks[i]) / (size_t)ranks[i] / XLM_LINE_BLOCK_LINES >= 256);
 }
 
 /* ---- sentences of a text ---- */
@@ -226,7 +238,8 @@ static void test_translations(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_batches), cmocka_unit_test(test_every_rank_has_a_batch), cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_batches), cmocka_unit_test(test_every_rank_has_a_batch),
+        cmocka_unit_test(test_size_of_blocks), cmocka_unit_test(test_sentences),
         cmocka_unit_test(test_check), cmocka_unit_test(test_translations),
     };
     xlm_comm_open(&comm, "translation_test", &argc, &argv);

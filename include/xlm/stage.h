@@ -58,9 +58,12 @@ typedef struct xlm_stage {
     const xlm_stage_setup *setup;
 } xlm_stage;
 
-/* An annotation that a stage adds to batches. */
+/* An annotation that a stage adds to batches. Its name has letters, digits and "_-."; no other stage of the stream may use it.
+ * Reserved are the arrays of a batch in a step dump (ids, original, positions, languages, types, offsets, masked_positions,
+ * targets, text_languages, instances) and the annotations of built-in stages (links, translations, translation_languages,
+ * original_text). */
 typedef struct xlm_stage_annotation {
-    const char *name;             /* of letters, digits and "_-."; no other stage of the stream may use it */
+    const char *name;
     xlm_axis axis;                /* XLM_AXIS_TOKENS or XLM_AXIS_SEQUENCES */
 } xlm_stage_annotation;
 

@@ -203,8 +203,8 @@ typedef struct xlm_score {
     int32_t correct; /* 1 if the target has the highest probability, else 0 */
 } xlm_score;
 
-/* Mean over rows of −log softmax(h Eᵀ + b)[target]. Logits are computed for `chunk` rows at a time. If all M rows fit into one
- * chunk, the logits are kept for the backward pass; otherwise they are computed again, so that at most chunk x V are held.
+/* Mean over rows of −log softmax(h Eᵀ + b)[target]. Logits are computed for `chunk` rows at a time. Until the backward pass each
+ * call keeps those of its first chunk, if M <= chunk or they have at most 256 MiB; the others are computed again.
  * [in] h: M x e, M >= 1
  * [in] table: E, V x e
  * [in] bias: 1 x V, or NULL
@@ -326,7 +326,7 @@ bool xlm_tape_training(const xlm_tape *tape);
 /* A new result, which the caller then fills in (xlm_var_write). It has a gradient if any of the inputs has one. backward(state)
  * is called once in the backward pass, when the gradient of y is complete, or never if no loss depends on y. It must add to (not
  * assign) the gradients of those inputs that need one, and must not change that of y. The rows of y have the keys of the first
- * input with as many rows.
+ * input that has keys and as many rows.
  * [in] n: number of inputs
  * [in] inputs: [n]
  * [in] backward: the backward pass

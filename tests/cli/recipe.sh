@@ -195,6 +195,16 @@ recipe "${texts[@]}" "${pairs[@]}" --dictionary en-xx=words.txt --start all/mode
     fail "start: $(head further/job.conf)"
 [ "$(key further 'objective tlm' begin)" -eq 0 ] || fail "tlm begins at $(key further 'objective tlm' begin)"
 bash further/run >run.log 2>&1 || fail "further/run: $(tail -n 5 run.log)"
+# What the recipe takes for large models follows the width of the model that is there; its positions are the limit.
+[ "$(key further 'stream text' length) $(key further 'objective moco' momentum)" = '64 0.99' ] ||
+    fail "further: $(cat further/job.conf)"
+printf '%s\n' '[train]' 'corpus = all/corpus.h5' 'output = wide' 'steps = 1' '[model]' 'layers = 1' 'hidden_size = 256' \
+    'attention_heads = 4' 'positions = 100' '[stream text]' 'batch = 1' 'length = 8' '[objective mlm]' 'stream = text' >wide.conf
+xlm_train wide.conf >run.log 2>&1 || fail "wide: $(tail -n 3 run.log)"
+recipe "${texts[@]}" "${pairs[@]}" --dictionary en-xx=words.txt --start wide/latest --passes 1 --ranks 2 wider ||
+    fail "wider: $(tail -n 3 log)"
+[ "$(key wider 'stream text' length) $(key wider 'stream pairs' length)" = '100 100' ] &&
+    [ "$(key wider 'objective moco' momentum)" = 0.999 ] || fail "wider: $(cat wider/job.conf)"
 
 # Mistakes are found before anything is made.
 refused() { # CODE PATTERN OPTION...

@@ -22,7 +22,7 @@ cp text.en "$name"
 xlm_prep --mono en="$name" --words space --bpe 20 -o "$name.h5" >out.txt 2>err.txt || fail "not read: $(cat -v err.txt)"
 ! LC_ALL=C grep -aq $'[\x1b\x07\xff]' err.txt || fail "control characters in the log: $(cat -v err.txt)"
 
-# Words of files, in tables for people: vectors, a vocabulary, labels.
+# Words of files, in tables for people.
 escape=$(printf '\033')
 clean() {
     "$@" >out.txt 2>err.txt || fail "$1: $(cat -v err.txt)"
@@ -34,13 +34,6 @@ clean xlm_embed neighbours words.vec house -n 2 -k 1
 clean xlm_embed neighbours words.vec "ho${escape}]0;use" -n 2 -k 0
 printf '%s\n' ": fam${escape}]0;ily" 'house garden house garden' >analogies.txt
 clean xlm_embed similarity words.vec --analogies analogies.txt
-sed "s/house/ho${escape}]0;use/g" text.en >esc.en
-logged esc.log xlm_prep --mono en=esc.en --words space --bpe 200 -o esc.h5
-logged esc.log xlm_cooc esc.h5 --window 2 -o esc-cooc.h5
-clean xlm_cooc top garden esc-cooc.h5 -n 200
-{ sed '/^.stream pairs/,$d' job.conf; printf '[objective mlm]\nstream = text\n'; } >esc.conf
-logged esc.log xlm_train esc.conf --set train.corpus=esc.h5 --set train.output=esc --set train.steps=1
-clean xlm_fill esc/latest "the ho${escape}]0;use <mask>" --top 1000
 
 # Without a file xlm_dict prints its pairs, in the form that it reads.
 paste text.en text.xx | awk -F '\t' '{ n = split($1, a, " "); m = split($2, b, " "); if (n == m)

@@ -109,7 +109,7 @@ cp text.en notes.h5
 expect 65 'notes.h5' train job.conf --set train.corpus=notes.h5
 expect 65 '' train job.conf --set train.corpus=job.conf
 
-expect 78 'hidden_size' train job.conf --set model.hidden_size=1 --set model.attention_heads=1
+expect 64 'hidden_size = 1' train job.conf --set model.hidden_size=1 --set model.attention_heads=1
 expect 69 "GiB on the node $(uname -n) " train job.conf --set model.hidden_size=65536 --set model.layers=96
 once 'GiB'
 touch file

@@ -46,7 +46,9 @@ if command -v gnuplot >/dev/null; then
     changed map.h5 page.html "$never" xlm_report unmeasured --map CHANGED.h5 -o page.html
 fi
 gunzip -c "$XLM_SOURCE/tests/fixtures/1.0/tuned.h5.gz" >tuned.h5
-changed tuned.h5 - '^/[^t]|^/task/[^l]|^/task/languages' xlm_eval CHANGED.h5 --test "en:$XLM_SOURCE/tests/fixtures/1.0/labelled.tsv"
+# Of the first class alone, so that no message about the text comes before those about the file.
+grep -v '^yes' "$XLM_SOURCE/tests/fixtures/1.0/labelled.tsv" >labelled.tsv
+changed tuned.h5 - '^/[^t]|^/task/[^l]|^/task/languages' xlm_eval CHANGED.h5 --test en:labelled.tsv
 if [ "${XLM_TEST_LONG-}" = 1 ]; then
     changed corpus.h5 x.h5 '^/(train|held_out|inputs)' xlm_dict CHANGED.h5 --source en --target xx --text en-xx.txt -o x.h5
     changed corpus.h5 x.links '^/held_out/|^/inputs' xlm_align CHANGED.h5 --languages en,xx -o x.links

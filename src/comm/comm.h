@@ -21,8 +21,8 @@ typedef struct xlm_comm {
     int *places;                 /* [2 x ranks] of each rank, and the rank of each place; NULL: they are the same */
 } xlm_comm;
 
-/* Can so many ranks be folded in half again and again: is n >= 1 a power of two? */
-static inline bool xlm_comm_folds(int n) { return (n & (n - 1)) == 0; }
+/* Can so many ranks, or micro-batches, be folded in half again and again: is n >= 1 a power of two? */
+static inline bool xlm_comm_folds(int64_t n) { return (n & (n - 1)) == 0; }
 static inline int xlm_comm_place_of(const xlm_comm *comm, int rank) { return comm->places != NULL ? comm->places[rank] : rank; }
 static inline int xlm_comm_rank_at(const xlm_comm *comm, int place)
 {

@@ -4,9 +4,8 @@
 #include <glib.h>
 #include <math.h>
 
+#include "comm/comm.h"
 #include "options/piecewise.h"
-
-static bool is_power_of_two(int64_t n) { return (n & (n - 1)) == 0; }
 
 int64_t xlm_micro_batches_on(int64_t wanted, int ranks)
 {
@@ -15,7 +14,7 @@ int64_t xlm_micro_batches_on(int64_t wanted, int ranks)
 
 int64_t xlm_micro_batch_reversed(int64_t i, int64_t k)
 {
-    if (!is_power_of_two(k))
+    if (!xlm_comm_folds(k))
         return i;
     int64_t j = 0;
     for (int64_t bit = 1; bit < k; bit <<= 1, i >>= 1)
@@ -99,7 +98,7 @@ xlm_micro_batch_slice xlm_micro_batch_of_batch(const xlm_micro_batches *micro_ba
 {
     const int64_t n = micro_batches->n, ranks = micro_batches->ranks;
     /* Where sums do not depend on the number of ranks, slices must not either. */
-    return slice_of(micro_batches, stream, is_power_of_two(n) ? xlm_micro_batch_reversed(micro_batch, n)
+    return slice_of(micro_batches, stream, xlm_comm_folds(n) ? xlm_micro_batch_reversed(micro_batch, n)
                                                               : micro_batch % ranks * (n / ranks) + micro_batch / ranks);
 }
 

@@ -16,7 +16,7 @@
 
 #include "job/job_streams.h"
 
-/* G, if a job requests `wanted`, a power of two. G is one if R is one, and no other multiple of R is, but for R = 1. */
+/* G, if a job requests `wanted`, a power of two. G is a power of two if R is one, and not otherwise. */
 int64_t xlm_micro_batches_on(int64_t wanted, int ranks);
 /* i < k with its bits in reverse order, when k is a power of two; else i. */
 int64_t xlm_micro_batch_reversed(int64_t i, int64_t k);

@@ -277,12 +277,11 @@ static bool declare_task(exporter *ex, GError **error)
         return false;
     ex->head = xlm_task_head_of_task(ex->config.architecture, task, has_part(store, task, "dense_weight"),
                                      has_part(store, task, "norm_weight"));
-    const int64_t classes = ex->head != NULL && ex->head->labels ? g_strv_length(task->labels) : 2;
-    if (classes == 0)
-        return xlm_error_set(error, EX_DATAERR, "%s: /task/labels: has no names of classes, which the task %s needs; the file is "
-                             "damaged", ex->path, task->name);
+    const bool labels = ex->head != NULL && ex->head->labels;
+    if (labels && !xlm_model_task_check_labels(task, ex->path, error))
+        return false;
     if (ex->head != NULL)
-        xlm_task_head_declare(ex->head, ex->loaded->parameters, classes, &ex->loaded->config);
+        xlm_task_head_declare(ex->head, ex->loaded->parameters, labels ? g_strv_length(task->labels) : 2, &ex->loaded->config);
     return !xlm_task_head_is_of_answers(ex->head) || read_threshold(ex, store, error);
 }
 

@@ -331,6 +331,13 @@ void xlm_model_task_free(xlm_model_task *task)
     g_free(task);
 }
 
+bool xlm_model_task_check_labels(const xlm_model_task *task, const char *path, GError **error)
+{
+    return task->labels[0] != NULL ||
+           xlm_error_set(error, EX_DATAERR, "%s: /task/labels: has no names of classes, which the task %s needs; the file is "
+                         "damaged", path, task->name);
+}
+
 bool xlm_loaded_model_reads_language(const xlm_loaded_model *loaded)
 {
     return loaded->config.language_embeddings || xlm_vocabulary_language_form(loaded->vocabulary) != NULL;

@@ -42,6 +42,8 @@ typedef struct xlm_model_task {
 } xlm_model_task;
 /* NULL is allowed. */
 void xlm_model_task_free(xlm_model_task *task);
+/* For tasks whose outputs are classes: are there names of any? path: of the file, for the message. EX_DATAERR. */
+bool xlm_model_task_check_labels(const xlm_model_task *task, const char *path, GError **error);
 
 /* ---- writing: collective over the ranks of comm ---- */
 

@@ -145,9 +145,8 @@ static bool open_task(work *w, const char *path, GError **error)
         (*error)->code = EX_DATAERR; /* the file says so, not a job */
         return false;
     }
-    if (w->task->labels != NULL && task->labels[0] == NULL)
-        return xlm_error_set(error, EX_DATAERR, "%s: /task/labels: has no names of classes, which the task %s needs; the file is "
-                             "damaged", path, task->name);
+    if (w->task->labels != NULL && !xlm_model_task_check_labels(task, path, error))
+        return false;
     if (given.predictions != NULL) {
         const output predictions = {w->task->print, given.predictions};
         g_array_append_val(w->outputs, predictions);

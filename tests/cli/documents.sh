@@ -113,7 +113,8 @@ complaints=$(grep -E '^  --threads=N ' "$scratch/help" | grep -v 'OMP_NUM_THREAD
 # The header of stages names what an annotation cannot be called.
 taken=$(sed -n '/ taken\[\] = /,/;/p' src/stream/stage_plugins.c | grep -o '"[a-z_]*"' | tr -d '"')
 [ "$(wc -w <<<"$taken")" -ge 10 ] || fail "few reserved names of annotations: $taken"
-complaints=$(for name in $taken; do grep -qw "$name" <(sed -n '/^\/\* An annotation/,/xlm_stage_annotation;/p' include/xlm/stage.h) || echo "$name"; done)
+sed -n '/^\/\* An annotation/,/xlm_stage_annotation;/p' include/xlm/stage.h >"$scratch/annotation"
+complaints=$(for name in $taken; do grep -qw "$name" "$scratch/annotation" || echo "$name"; done)
 [ -z "$complaints" ] || fail "xlm/stage.h does not say that these are reserved: $complaints"
 
 # docs/stability.md has the formats and numbers of the source.

@@ -98,7 +98,8 @@ grep -q "^out/latest .*$(awk -F, '$1 == "out/latest" && $3 == "aer" { print $8 }
 grep '^left out: ' log | grep -q -v -e --squad && fail "left out: $(grep '^left out: ' log)"
 
 # Parts follow from what is given; rows are appended. Without programs in the path it finds those beside it, or where installed.
-TMPDIR=$PWD/own XLM_LAUNCH="sh elsewhere $XLM_LAUNCH" $measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 || fail "$(tail -n 3 log2)"
+TMPDIR=$PWD/own XLM_LAUNCH="sh elsewhere $XLM_LAUNCH" $measure out/latest --dictionary dict.h5 --csv all.csv >log2 2>&1 ||
+    fail "$(tail -n 3 log2)"
 in_german "$measure" out/latest --dictionary dict.h5 --csv german.csv >german.log 2>&1 || fail "$(tail -n 3 german.log)"
 cmp <(grep '^out/latest' log2) <(grep '^out/latest' german.log) || fail "with a decimal comma: $(cat german.log)"
 [ "$(grep -c '^left out: ' log2)" -eq 5 ] && [ "$(grep -c dictionary_shuffled all.csv)" -eq 9 ] || fail "one part: $(cat log2)"
@@ -136,8 +137,8 @@ if command -v jq >/dev/null; then
     file "$c" "$b" "$a" "$again" | $packer >$questions
     file "$a" "$c" "$again" >fold-0.json
     file "$b" >fold-1.json
-    TMPDIR=$PWD/own XLM_LAUNCH='sh elsewhere' $measure out/latest --squad $questions --folds 2 --squad-set epochs=2 --squad-set length=64 \
-        --csv squad.csv --work work >log2 2>&1 || fail "questions: $(tail -n 5 log2)"
+    TMPDIR=$PWD/own XLM_LAUNCH='sh elsewhere' $measure out/latest --squad $questions --folds 2 \
+        --squad-set epochs=2 --squad-set length=64 --csv squad.csv --work work >log2 2>&1 || fail "questions: $(tail -n 5 log2)"
     for fold in 0 1; do
         model=$(echo work/*out*-squad-2-$fold)
         grep -q "^train = en:.*/fold-$((1 - fold)).json$" "$model/job.conf" || fail "fold $fold: $(grep train "$model/job.conf")"

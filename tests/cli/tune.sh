@@ -260,9 +260,10 @@ awk '$1 == "accuracy" { exit !($2 + 0 > 97) }' upos.out || fail "parts of speech
 grep -v 'NP=' train.conllu | grep '^[0-9]*[[:blank:]]' >/dev/null || fail "every word has the key"
 logged lines.log tune 1 none --dry-run
 logged key.log tune 1 none --set tune.train=train.conllu --set tune.dev=dev.conllu --set "task tagging.column=NP" --dry-run
-cmp <(grep -e ' labels: ' -e '^train: ' lines.log) <(grep -e ' labels: ' -e '^train: ' key.log) && grep -q ' labels: .*\bO\b' key.log ||
-    fail "words without the key: $(cat key.log)"
-xlm_tune --help-job=tagging | tr -s '\n# ' ' ' | grep -q 'a word without the key has the tag O' || fail "--help-job=tagging: the key"
+cmp <(grep -e ' labels: ' -e '^train: ' lines.log) <(grep -e ' labels: ' -e '^train: ' key.log) &&
+    grep -q ' labels: .*\bO\b' key.log || fail "words without the key: $(cat key.log)"
+xlm_tune --help-job=tagging | tr -s '\n# ' ' ' | grep -q 'a word without the key has the tag O' ||
+    fail "--help-job=tagging: the key"
 # Text without tags is tagged, the same on two ranks as with tags, and not scored: a word on each line, and `_` in CoNLL-U.
 awk -F '\t' '{ print $1 }' test.tsv >words.txt
 sed 's/NP=[-A-Z]*/X=1/' <(conllu test.tsv) >bare.conllu

@@ -118,25 +118,6 @@ submit_run() {
     submit_job "${options[@]}" --job-name "$paper-${name//\//-}-$seed" "$script" "$job" "${settings[@]}"
 }
 finished() { [[ -e $model/latest && $(realpath "$model/latest") == */checkpoint-$(printf %08d "$steps").h5 ]]; }
-# merge_rows: the rows of a run, in $rows, go into the table. They replace all that it had or, where a part of the measurement has
-# failed, what they have anew: the others stay until there are others. Studies of other runs may do so at the same time: where
-# there is no flock, or the file system has no locks, the rows of one of them may be lost.
-merge_rows() {
-    local new=$csv.new.$$ lock
-    exec {lock}>>"$directory/measures.lock"
-    flock "$lock" 2>/dev/null || :
-    if [[ -e $csv ]]; then
-        awk -F, -v row="$row" -v code="$code" '
-            function measure() { return $3 "," $5 "," $6 "," $7 }
-            NR == FNR { anew[measure()]; next }
-            index($0, row) != 1 || (code != 0 && !(measure() in anew))' "$rows" "$csv" >"$new"
-        tail -n +2 "$rows" >>"$new"
-    else
-        cp "$rows" "$new"
-    fi
-    mv "$new" "$csv"
-    exec {lock}>&-
-}
 measure_run() {
     local options=() row=${model//,/_}/latest, begun=$model/measure-begun rows=$model/measure-rows code=0
     ! grep -qF -e "$row" "$csv" 2>/dev/null || [[ -e $begun ]] || return 0
@@ -144,7 +125,7 @@ measure_run() {
     : >"$begun"
     rm -f "$rows"
     "$here/../measure" "$model/latest" --corpus "$corpus" "${options[@]}" --work "$directory/tuned" --csv "$rows" || code=$?
-    if grep -qF -e "$row" "$rows" 2>/dev/null; then merge_rows; fi
+    if grep -qF -e "$row" "$rows" 2>/dev/null; then merge_rows "$rows" "$csv" "$row" "$code"; fi
     rm -f "$rows"
     if [[ $code -eq 0 ]]; then
         rm "$begun"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # After `. runs.sh`: functions (say, wrong; cores; plain_or_compressed, text_of, without_packing; submit_job; of studies dictionary,
-# check_language, settings_of_jobs, within_hours, planned), and
+# check_language, settings_of_jobs, within_hours, planned, merge_rows), and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and neither LC_ALL nor CDPATH
 # In the environment:
@@ -123,6 +123,28 @@ planned() {
         printf '\n%s\n' "$text" >&2
         return 1
     fi
+}
+
+# merge_rows ROWS CSV BEGINNING CODE: the rows of jobs/measure in ROWS go into the table CSV. They replace all rows there with the
+# same beginning, which is that of all in ROWS, or, where a part of the measurement has failed (CODE is not 0), those of what ROWS
+# has anew: the others stay until there are others. Other studies may do so at the same time: where there is no flock, or the file
+# system has no locks, the rows of one of them may be lost.
+merge_rows() {
+    local new=$2.new.$$ lock
+    exec {lock}>>"${2%.csv}.lock"
+    flock "$lock" 2>/dev/null || :
+    if [[ -e $2 ]]; then
+        # Not -v, in which a backslash of a path would begin an escape sequence.
+        beginning=$3 awk -F, -v code="$4" '
+            function measure() { return $3 "," $5 "," $6 "," $7 }
+            NR == FNR { anew[measure()]; next }
+            index($0, ENVIRON["beginning"]) != 1 || (code != 0 && !(measure() in anew))' "$1" "$2" >"$new"
+        tail -n +2 "$1" >>"$new"
+    else
+        cp "$1" "$new"
+    fi
+    mv "$new" "$2"
+    exec {lock}>&-
 }
 
 # submit_job OPTION...: sbatch. In an allocation (salloc, srun --pty) variables describe what it has; sbatch would give them to the

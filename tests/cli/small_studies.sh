@@ -247,7 +247,13 @@ expect 64 'no objective nothing' env RUNS=mlm:1 SAME_TIME=nothing "$XLM_SOURCE/j
 "$XLM_SOURCE/jobs/combinations/compare" out >compared 2>&1 && grep -qE '^mlm/same-time +de +1 +[0-9.]+ ' compared ||
     fail "compared: $(cat compared)"
 # Perplexity is that of instances as long as the studies' text, where a run has none, too.
+# Rows that a run of the same name has left, which was moved away or whose measurement was stopped, are not those of this one.
+left=$(realpath out)/runs/tlm-1-6-4/latest,4
+printf '%s\n' "$left,aer,1,together,de,en,0.000000" "$left,answering_f1,,left,en,en,1.000000" >>out/measures.csv
 study small RUNS=tlm:1 || fail "tlm: $(tail -n 5 log)"
+row tlm 1 | awk '{ found = $3 > 0 && $14 == "-" } END { exit !(NR == 1 && found) }' && ! grep -q ',left,' out/measures.csv &&
+    grep -q '/runs/mlm+tlm-1-6-4/latest,4,aer,' out/measures.csv ||
+    fail "rows of a former run: $(head -n 1 out/scores.tsv; row tlm 1)"
 [ "$(grep -c ' perplexity .*(instances of 64 tokens)$' log)" -eq 3 ] || fail "instances: $(grep ' perplexity ' log)"
 # Ways to fine-tune: all of the model, and adapters of languages and of the task.
 study mad-x/small WAYS='full mad-x' SEEDS='1 2' LANGUAGE_STEPS=3 XLM_LAUNCH='env ./start' || fail "mad-x: $(tail -n 5 log)"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # After `. runs.sh`: functions (say, wrong; cores; plain_or_compressed, text_of, without_packing; submit_job; of studies dictionary,
-# check_language, settings_of_jobs, within_hours, planned, merge_rows), and
+# check_language, settings_of_jobs, check_made, within_hours, planned, merge_rows), and
 #   launcher   [array] the command that starts the ranks
 #   LC_NUMERIC C, and neither LC_ALL nor CDPATH
 # In the environment:
@@ -93,6 +93,14 @@ settings_of_jobs() {
         line=${line#"${line%%[! ]*}"}
         [[ -z $line ]] || settings_options+=(--set "$line")
     done <<<"${given//;/$'\n'}"
+}
+# check_made FILE WITH: what is finished, or prepared, is not of other settings, which nothing in the table would tell. FILE says
+# what it was made with; that of earlier versions is empty.
+check_made() {
+    local other
+    [[ -s $1 ]] || return 0
+    other=$({ diff <(echo "$2") "$1" || :; } | sed -n 's/^> //p' | paste -sd' ')
+    [[ -z $other ]] || wrong 64 "$(dirname "$1") was made with $other; give that again, take another DIR, or move it away"
 }
 # check_hours: HOURS is a number, or not given.
 check_hours() { [[ ${HOURS-1} =~ ^[0-9]*\.?[0-9]+$ ]] || wrong 64 "HOURS: $HOURS: not a number of hours"; }

@@ -66,6 +66,13 @@ grep -q '^unmt/mass+gc  *1 .* 28.7 36.5$' out/scores.txt || fail "the table: $(c
 cp out/scores.tsv before.tsv
 study "$three" >log 2>&1 || fail "again: $(tail -n 5 log)"
 ! grep -q '^step ' log && cmp before.tsv out/scores.tsv || fail "finished runs were made again"
+# What was made with other settings is not taken for what is asked for; the number of pairs is that of runs with few.
+for other in PAIRS=100 TEST_EVERY=50 'PREP=--words space --bpe 90 --held-out 0.03' SETTINGS=model.layers=1; do
+    expect 64 "was made with .*${other%%=*}=.*; give that again, take another DIR" study few+back:2 "$other"
+done
+expect 64 'out/start/mlm+align-1-2 was made with SETTINGS=.*evaluate_instances=8;' \
+    study unmt/mlm+align:1 STEPS=3 SETTINGS=model.layers=1 DICTIONARY=here
+study 'unmt/mlm+align:1' PAIRS=100 DICTIONARY=here >log 2>&1 || fail "without few pairs: $(tail -n 5 log)"
 study 'few+back:2 few+back:3' >log 2>&1 || fail "seeds: $(tail -n 5 log)"
 grep -q '^few+back  *mean ' out/scores.txt || fail "no mean: $(cat out/scores.txt)"
 # The time limit stops a run with a checkpoint, if it has had time to begin; without time none begins.

@@ -14,13 +14,15 @@ for part in train dev test; do
             print ""
         }' OFS='\t' >ud/en_ewt-ud-$part.conllu
 done
-# On one rank, with small batches and few held-out instances, unless a study says otherwise.
+# On one rank, with small batches and few held-out instances, unless a study says otherwise; and with a key of an objective that not
+# every run has.
 growth() {
-    env XLM_LAUNCH=env SETTINGS='stream text.batch=4' MEASURE='--instances 8 --length 32 --pos-set epochs=1' \
-        STEPS=2 START_STEPS=3 DICTIONARY=none MODELS='3x64 1x128' SHARES='0.5 1' \
-        RUNS='mlm:1 mlm+tlm+dwa:1' "$@" "$XLM_SOURCE/jobs/combinations/growth" out ud >log 2>&1
+    env XLM_LAUNCH=env SETTINGS='stream text.batch=4; objective dwa.weight=0.5' \
+        MEASURE='--instances 8 --length 32 --pos-set epochs=1' STEPS=2 START_STEPS=3 DICTIONARY=none \
+        MODELS='3x64 1x128' SHARES='0.5 1' RUNS='mlm:1 mlm+tlm+dwa:1' "$@" "$XLM_SOURCE/jobs/combinations/growth" out ud >log 2>&1
 }
 growth || fail "growth: $(tail -n 5 log)"
+! grep -q 'objective dwa' <(h5dump -a /job/text out/3x64-1/runs/mlm-1-3-2/latest) || fail "mlm has dwa"
 
 # Half of the text is every second line, of both sides of the pairs.
 cmp out/text-0.5/text/en-de.de <(awk 'NR % 2 == 0' text.xx) || fail "half of the pairs"
@@ -34,7 +36,7 @@ held_out=$(sed -n 's|^/held_out/parallel/.*/links *Dataset {\([0-9]*\).*|\1|p' l
 # The sizes are those of the models, with their learning rates and layers of labels.
 job_of() { h5dump -a /job/text "out/$1/runs/mlm+tlm+dwa-1-3-2/latest"; }
 job_of 3x64-0.5 >job
-for line in ' layers = 3' 'hidden_size = 64' 'learning_rate = 0.00141' 'label_layer = 3'; do
+for line in ' layers = 3' 'hidden_size = 64' 'learning_rate = 0.00141' 'label_layer = 3' 'weight = 0.5'; do
     grep -q "$line\$" job || fail "3x64: the job has no $line"
 done
 job_of 1x128-1 >job
@@ -69,19 +71,25 @@ grep -q '^mlm:1  *1 ' log && [ ! -e out/2x64-1/runs/mlm-1-3-2 ] && cmp before.cs
 
 # From nothing, where runs have other names; a first run with an objective whose settings the model to start from does not have, on
 # 2 ranks.
-growth START=none MODELS=1x64 SHARES='0.5 1' RUNS='mlm:1 mlm+tlm:1' || fail "from nothing: $(tail -n 3 log)"
+growth START=none MODELS=1x64 SHARES='0.5 1' RUNS='mlm:1 mlm+tlm:1' SETTINGS='stream text.batch=4' ||
+    fail "from nothing: $(tail -n 3 log)"
 grep -q '<b>mean: mlm+tlm/from-nothing less mlm/from-nothing</b>' out/growth.html || fail "no difference of runs from nothing"
 growth MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:2 XLM_LAUNCH="sh $XLM_SOURCE/tests/mpirun.sh 2" || fail "dwa first: $(tail -n 3 log)"
 env XLM_LAUNCH=env STEPS=2 START_STEPS=3 DICTIONARY=none MODELS=1x64 SHARES=1 RUNS=mlm+tlm+dwa:1 \
     "$XLM_SOURCE/jobs/combinations/growth" --plan out ud >log 2>&1 || fail "plan of dwa: $(tail -n 5 log)"
 expect 64 'no run of RUNS has \[objective dwa\]' env SETTINGS='objective dwa.label_layer=1' RUNS=mlm:1 XLM_LAUNCH=env DICTIONARY=none \
     "$XLM_SOURCE/jobs/small/study" out/1x64-1 ud
+# Mistakes of runs and settings are found before anything is made.
+expect 64 'no run of RUNS has \[objective align\]' env XLM_LAUNCH=env DICTIONARY=none XLM_FETCH=false RUNS=mlm:1 \
+    SETTINGS='objective align.weight=2' "$XLM_SOURCE/jobs/combinations/growth" new ud
+[ ! -e new ] || fail "something was made for settings that no run has"
 
 # HOURS are of all runs together: a run gets what those before have left, and without time none begins. A study that sleeps stands
 # in for the real one.
 cp -r "$XLM_SOURCE/jobs" jobs && chmod -R u+w jobs # that of make distcheck is read-only
 cat >jobs/small/study <<'END'
 #!/bin/sh
+[ "$1" != --check ] || exit 0
 echo "$HOURS" >>left
 [ "$(wc -l <left)" -lt 2 ] || exit 75
 sleep 2

@@ -138,7 +138,7 @@ measure_run() {
 # ---- the table: what was measured, and the paper's figures ----
 show_table() {
     local run path
-    say "$paper: AER (%) and retrieval of sentences (%, mean of both directions, of the mean of the hidden states) of the best" \
+    say "$paper: AER (%) and retrieval of sentences (%, mean of all directions, of the mean of the hidden states) of the best" \
         "layer, mean cosine of dictionary pairs, parts of speech zero-shot (micro F1, %); the paper's figures"
     for path in "$directory"/runs/*/*/ "$directory"/runs/*/; do
         [[ -e ${path}latest ]] || continue
@@ -153,11 +153,14 @@ show_table() {
                 if (f[3] == "aer" && (!(f[1] in aer) || f[8] < aer[f[1]])) { aer[f[1]] = f[8]; aer_at[f[1]] = f[4] }
                 if (f[3] == "retrieval_cosine" && f[5] == "mean") {
                     key = f[1] SUBSEP f[4]; sum[key] += f[8]
-                    if (++number[key] == 2 && (!(f[1] in got) || sum[key] / 2 > got[f[1]])) {
-                        got[f[1]] = sum[key] / 2; got_at[f[1]] = f[4] }
+                    if (!number[key]++) layers[++found] = key
                 }
                 if (f[3] == "dictionary_mean_cosine" && f[5] == "all") pairs[f[1]] = sprintf("%.3f", f[8])
                 if (f[3] == "pos_micro_f1" && f[6] != f[7]) { pos[f[1]] += f[8]; tests[f[1]]++ }
+            }
+            for (i = 1; i <= found; i++) {
+                split(layers[i], part, SUBSEP); mean = sum[layers[i]] / number[layers[i]]
+                if (!(part[1] in got) || mean > got[part[1]]) { got[part[1]] = mean; got_at[part[1]] = part[2] }
             }
         }
         {

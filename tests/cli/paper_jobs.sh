@@ -67,8 +67,8 @@ awk '/^xlm_train / && match($0, /train.steps=[0-9]+/) { print substr($0, RSTART 
     awk 'NR > 1 && $1 <= last { exit 1 } { last = $1 } END { exit NR < 3 }' ||
     fail "ppa: steps: $(grep -o 'train.steps=[0-9]*' ppa.log)"
 
-export MONO_DE=$MONO MONO_UNMT_DE=$MONO MONO_UNMT_RO=$MONO MONO_UNMT_NE=$MONO MONO_XNLI=$MONO PARA_XNLI=$PARA MONO_ALBERT=en=text.en
-export PREP='--words space --bpe 100 --held-out 0.1'
+export MONO_DE=$MONO MONO_UNMT_DE=$MONO MONO_UNMT_RO=$MONO MONO_UNMT_NE=$MONO MONO_XNLI=$MONO MONO_ALBERT=en=text.en
+export PARA_XNLI="$PARA en-es=text.en,text.es" PREP='--words space --bpe 100 --held-out 0.1'
 RUNS='' run mlm-gc made.log
 [ "$(attribute /window mlm-gc/de-en/cooc-3.h5)" = 3 ] || fail "window: $(h5dump -A mlm-gc/de-en/cooc-3.h5 | head -n 40)"
 export SETTINGS='model.layers=2; model.hidden_size=16; model.attention_heads=2; model.feed_forward_size=32'
@@ -126,6 +126,21 @@ expect 1 'measure: failed: word alignment of' gold text.de
 sort mlm-gc/measures.csv | cmp - whole-gold || fail "after a part that failed: $(cat mlm-gc/measures.csv)"
 MEASURE='--length 32' run mlm-gc again.log
 sort mlm-gc/measures.csv | cmp - whole || fail "all of a run that was measured anew: $(cat mlm-gc/measures.csv)"
+
+# All pairs of languages of a corpus are measured, and the table has the best layer's mean over them.
+RUNS=xnli/tlm:1 STEPS=1 MEASURE='--length 32 --instances 4' \
+    SETTINGS="$SETTINGS; stream pairs.batch=4; stream pairs.length=32; train.evaluate_instances=8" run mlm-gc pairs.log
+awk -F, '$1 ~ "/xnli/tlm-1-1/" && $3 == "retrieval_cosine" && $5 == "mean" {
+        if (!(($6, $7) in way)) { way[$6, $7]; ways++ }
+        sum[$4] += $8; n[$4]++
+    }
+    END {
+        for (layer in sum) { bad += n[layer] != 4; if (sum[layer] > best) best = sum[layer] }
+        printf "%s%d %.2f\n", bad ? "bad " : "", ways, 25 * best
+    }' mlm-gc/measures.csv >pairs
+[ "$(cut -d ' ' -f 1 pairs)" = 4 ] && grep -q "^xnli/tlm  *1  *1  *-  *$(cut -d ' ' -f 2 pairs)@" pairs.log ||
+    fail "pairs: $(cat pairs) $(grep '^xnli/tlm ' pairs.log)"
+grep -q "/xnli/tlm-1-1/latest .* $(cut -d ' ' -f 2 pairs)@" pairs.log || fail "pairs, measure: $(tail -n 20 pairs.log)"
 
 # Each run a job of Slurm's, which gets no variables of an allocation that it is submitted from.
 unset "${!SLURM_@}"

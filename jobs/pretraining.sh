@@ -4,7 +4,8 @@
 #   study [--dry-run | --submit] DIR
 #
 # Makes the corpora in DIR, trains the runs one after another, measures each with jobs/measure, and shows a table that compares
-# with the paper's figures. Existing files are not made again, and a run that was stopped is resumed.
+# with the paper's figures. Existing files are not made again, and a run that was stopped is resumed. A finished run that was made
+# with other SETTINGS is refused, and one that was measured with another MEASURE is measured anew.
 #
 #   --dry-run   shows what would be made and checks the job of every run whose corpus exists (xlm_train --dry-run)
 #   --submit    makes the corpora and submits each run to Slurm as a separate job (slurm/xlm_train.sbatch, which puts itself back
@@ -14,7 +15,8 @@
 #   RUNS        NAME[:SEED] ..., of the names in the script's table (default: all, seed 1). RUNS= : only corpora and table
 #   STEPS       of every run, instead of those in its job, with the same share of them for the warm-up
 #   SETTINGS    keys of every job, separated by semicolons: "train.micro_batches=64; stream pairs.batch=512"
-#   MEASURE     options of jobs/measure: "--ud UD --gold test.de,test.en,gold.naacl" (by default only the corpus)
+#   MEASURE     options of jobs/measure: "--ud UD --gold test.de,test.en,gold.naacl" (by default only the corpus, and of runs that
+#               have been measured what is there)
 #   SBATCH      options of sbatch with --submit: "-N 16 -t 24:00:00 -p long"
 #   JOBS        directory with the job files (that of the script)
 #   XLM_LAUNCH, XLM_MPIEXEC   as in runs.sh
@@ -63,6 +65,13 @@ read_train() {
         END { print show("steps"), show("warmup") }' <"$1")
 }
 
+# settings_in TEXT: the keys in it, separated by semicolons or on lines of their own, one a line, without blanks around the parts.
+settings_in() {
+    sed 's/^[[:blank:]]*//; s/[[:blank:]]*$//; s/[[:blank:]]*=[[:blank:]]*/=/; /^$/d' <<<"${1//;/$'\n'}"
+}
+# What a run is made with besides its name and its steps; its file made-with has it.
+made_with() { echo "SETTINGS=$(settings_in "${SETTINGS-}" | sort | paste -sd';')"; }
+
 # take RUN: name, seed, job, corpus, model, steps and settings of it.
 take() {
     local line lines warmup job_steps more_keys=()
@@ -73,22 +82,20 @@ take() {
     job=${JOBS:-$here}/${jobs_of_runs[$name]}
     [[ -e $job ]] || wrong 66 "RUNS: $1: there is no $job"
     corpus=$(corpus_of "$name")
-    lines=${keys_of_runs[$name]//;/$'\n'}$'\n'
+    lines=${keys_of_runs[$name]}$'\n'
     [[ -n $checking ]] || settings_of "$name"
     for line in "${more_keys[@]}"; do lines+=$line$'\n'; done
-    [[ -z ${SETTINGS-} ]] || lines+=${SETTINGS//;/$'\n'}
+    lines+=${SETTINGS-}
     settings=()
     read_train "$job"
     read -r job_steps warmup <<<"${train_of_jobs[$job]}"
     while IFS= read -r line; do
-        line=${line#"${line%%[! ]*}"}
-        [[ -n $line ]] || continue
         settings+=(--set "$line")
         case $line in
         train.steps=*) job_steps=${line#*=} ;;
         train.warmup=*) warmup=${line#*=} ;;
         esac
-    done <<<"$lines"
+    done < <(settings_in "$lines")
     steps=${STEPS:-$job_steps}
     [[ -z ${STEPS-} ]] || settings+=(--set "train.steps=$steps"
         --set "train.warmup=$(awk -v w="${warmup/#-/0}" -v s="$steps" -v all="$job_steps" 'BEGIN { printf "%d", w * s / all }')")
@@ -117,17 +124,22 @@ submit_run() {
     [[ -z ${SBATCH-} ]] || read -ra options <<<"$SBATCH"
     submit_job "${options[@]}" --job-name "$paper-${name//\//-}-$seed" "$script" "$job" "${settings[@]}"
 }
+note_settings() { mkdir -p "$model" && made_with >"$model/made-with"; }
 finished() { [[ -e $model/latest && $(realpath "$model/latest") == */checkpoint-$(printf %08d "$steps").h5 ]]; }
 measure_run() {
-    local options=() row=${model//,/_}/latest, begun=$model/measure-begun rows=$model/measure-rows code=0
-    ! grep -qF -e "$row" "$csv" 2>/dev/null || [[ -e $begun ]] || return 0
-    [[ -z ${MEASURE-} ]] || read -ra options <<<"$MEASURE"
+    local options=() row=${model//,/_}/latest, begun=$model/measure-begun rows=$model/measure-rows with=$model/measured code=0
+    read -rd '' -a options <<<"${MEASURE-}" || : # which tells of the end
+    if grep -qF -e "$row" "$csv" 2>/dev/null && [[ ! -e $begun ]]; then
+        # Without MEASURE, whatever was measured is what is wanted.
+        [[ ${#options[@]} -gt 0 && ! (-e $with && $(<"$with") = "MEASURE=${options[*]}") ]] || return 0
+    fi
     : >"$begun"
     rm -f "$rows"
     "$here/../measure" "$model/latest" --corpus "$corpus" "${options[@]}" --work "$directory/tuned" --csv "$rows" || code=$?
     if grep -qF -e "$row" "$rows" 2>/dev/null; then merge_rows "$rows" "$csv" "$row" "$code"; fi
     rm -f "$rows"
     if [[ $code -eq 0 ]]; then
+        echo "MEASURE=${options[*]}" >"$with"
         rm "$begun"
     else
         say "$name:$seed: not all of it could be measured; the same command tries again"
@@ -212,11 +224,19 @@ it of the model as its authors have published it (docs/transformers.md)"
     done
     for run in "${runs[@]}"; do
         take "$run" # now that corpora are there, which steps may follow from
+        [[ $mode = dry-run ]] || ! finished || check_made "$model/made-with" "$(made_with)"
+    done
+    for run in "${runs[@]}"; do
+        take "$run"
         case $mode in
         dry-run) check_run ;;
-        submit) finished || submit_run ;;
+        submit) finished || { note_settings; submit_run; } ;;
         train)
-            finished || { say "$run: pre-training"; "${launcher[@]}" xlm_train "$job" "${settings[@]}"; }
+            if ! finished; then
+                say "$run: pre-training"
+                note_settings
+                "${launcher[@]}" xlm_train "$job" "${settings[@]}"
+            fi
             measure_run
             ;;
         esac

@@ -91,10 +91,16 @@ MEASURE='--length 32' run mlm-gc table.log
 grep -q '^de-en/gc-0.5  *3  *4 .*table 1: 0.60' table.log && grep -q ',perplexity,' mlm-gc/measures.csv ||
     fail "the table: $(tail -n 30 table.log)"
 grep -q 'weight = 0.5' <(h5dump -a /job/text mlm-gc/runs/de-en/gc-0.5-3-4/latest) || fail "not a weight of 0.5"
-rows=$(wc -l <mlm-gc/measures.csv)
-MEASURE='--length 32' run mlm-gc again.log
+cp mlm-gc/measures.csv once.csv
+SETTINGS=${SETTINGS//=/ = } MEASURE='--length  32' run mlm-gc again.log
 grep -q 'pre-training' again.log && fail "trained again"
-[ "$(wc -l <mlm-gc/measures.csv)" -eq "$rows" ] || fail "measured again"
+env -u MEASURE "$jobs/mlm-gc/study" mlm-gc >again2.log 2>&1 || fail "without MEASURE: $(tail -n 5 again2.log)"
+! grep -h ' perplexity ' again.log again2.log && cmp once.csv mlm-gc/measures.csv || fail "measured again"
+# A finished run of other settings is not taken for one with these; blanks make no other steps.
+expect 64 'runs/de-en/gc-0.5-3-4 was made with SETTINGS=.*; give that again' env MEASURE='--length 32' \
+    SETTINGS="$SETTINGS; objective gc.window=1" "$jobs/mlm-gc/study" mlm-gc
+SETTINGS="$SETTINGS; train.steps = 7; train.warmup =0" STEPS='' run mlm-gc steps.log --dry-run
+grep -q 'train.output=[^ ]*/gc-0.5-3-7 ' steps.log || fail "steps = 7: $(grep train.output steps.log)"
 # What was only begun is measured as a whole, and once.
 sort mlm-gc/measures.csv >whole
 : >mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun
@@ -116,8 +122,7 @@ sort mlm-gc/measures.csv | cmp - whole || fail "measured after an error: $(cat m
 head -n 5 text.en >gold.en
 head -n 5 text.de >gold.de
 awk '{ for (i = 0; i < NF; i++) printf "%d-%d%s", i, NF - 1 - i, i < NF - 1 ? " " : "\n" }' gold.en >gold.links
-gold() { # TARGET: measured anew, also by alignments of gold.en and this text.
-    : >mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun
+gold() { # TARGET: measured anew, since MEASURE is another: also by alignments of gold.en and this text.
     MEASURE="--length 32 --gold gold.en,$1,gold.links" "$jobs/mlm-gc/study" mlm-gc
 }
 gold gold.de >gold.log 2>&1 && grep -q ',aer,' mlm-gc/measures.csv || fail "no alignment: $(tail -n 5 gold.log)"

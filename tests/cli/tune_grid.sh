@@ -101,6 +101,10 @@ before=$(ls -l --time-style=full-iso g/*/ | cksum)
 logged again.log grid "${some[@]}" "${tests[@]}" g tag.conf
 [ "$before" = "$(ls -l --time-style=full-iso g/*/ | cksum)" ] || fail "made again: $(cat again.log)"
 cmp <(sed -n '/^== On dev/,$p' run.log) <(sed -n '/^== On dev/,$p' again.log) || fail "another table: $(cat again.log)"
+for same in ./g/ "$PWD/g"; do
+    logged again.log grid "${some[@]}" "${tests[@]}" "$same" tag.conf
+    [ "$before" = "$(ls -l --time-style=full-iso g/*/ | cksum)" ] || fail "made again for $same: $(cat again.log)"
+done
 logged more.log grid --seeds 1,2,3 --table --vary tune.batch=16 --vary tune.learning_rate=6e-3,1e-3 "${tests[@]}" g tag.conf
 grep -q '^runs that are not there: 2 of 6$' more.log && ! grep -q chosen more.log || fail "$(cat more.log)"
 logged one.log grid "${some[@]}" --vary tune.learning_rate=6e-3 --test xx:test.xx.tsv g tag.conf

@@ -161,7 +161,7 @@ if command -v jq >/dev/null; then
 fi
 # Languages of the names of files, plain or compressed, also in the demonstration, and files of a treebank.
 demo=$XLM_SOURCE/jobs/demo/demo
-eval "$(sed -n '/^ending() {/,/^}/p; /^treebank() {/p' "$measure"; sed -n '/^ *bare() {/,/^ *}/p' "$demo"
+eval "$(sed -n '/^ending() {/,/^}/p; /^treebank() {/p' "$measure"; sed -n '/^ *\(bare\|masked\)() {/,/^ *}/p' "$demo"
     sed -n '/^\(plain_or_compressed\|without_packing\|text_of\)() {/,/^}/p' "$XLM_SOURCE/jobs/runs.sh")"
 mkdir trees
 [ -z "$(treebank trees xx-ud-test)" ] || fail "a treebank that is not there: $(treebank trees xx-ud-test)"
@@ -174,6 +174,11 @@ for end in '' .gz .xz .bz2 .zst .lz4 .lz .Z; do
     [ "$(ending "a.b/gold.zh$end")" = zh ] && [ -z "$(ending "a.b/gold$end")" ] ||
         fail "the language of gold.zh$end: $(ending "gold.zh$end")"
 done
+# The demonstration masks a word of a line that is long enough, and one more where none is, as in text without blanks.
+printf '%s\n' 'Save as' 'the old house by the river' 'a b c d e f g' >long
+printf '%s\n' '' '  ' '文件' '另存为' >short
+[ "$(masked long) $(masked short) $(masked /dev/null)" = 'the old house <mask> the river 文件 <mask> <mask>' ] ||
+    fail "masked: $(masked long; masked short; masked /dev/null)"
 echo 'the old house' >packed
 for packer in 'gzip .gz' 'xz .xz' 'bzip2 .bz2' 'zstd .zst' 'lz4 .lz4' 'lzip .lz'; do
     read -r program end <<<"$packer"

@@ -160,6 +160,9 @@ find "$scratch/jobs" -type f ! -name '*.in' -exec grep -lI '^#!' {} + >scripts
 while read -r script; do
     expect 0 '' env PATH="$(getconf PATH)" "$script" --help
     grep -qE "^ *(Usage: )?${script##*/}( |\$)" expect.out || fail "$script --help: $(head -n 5 expect.out)"
+    # Those that set runs for another script explain both.
+    [[ $script != */study ]] || grep -qxF -e "$(sed -n '2s/^# //p' "$script")" expect.out ||
+        fail "$script --help is that of another script"
 done <scripts
 cd "$XLM_SOURCE" || exit 99
 

@@ -130,8 +130,13 @@ measure_run() {
     local options=() row=${model//,/_}/latest, begun=$model/measure-begun rows=$model/measure-rows with=$model/measured code=0
     read -rd '' -a options <<<"${MEASURE-}" || : # which tells of the end
     if grep -qF -e "$row" "$csv" 2>/dev/null && [[ ! -e $begun ]]; then
-        # Without MEASURE, whatever was measured is what is wanted.
-        [[ ${#options[@]} -gt 0 && ! (-e $with && $(<"$with") = "MEASURE=${options[*]}") ]] || return 0
+        # Without MEASURE, whatever was measured is what is wanted. Rows may be those of a run that was moved away, which had this
+        # name; runs of earlier versions have neither file.
+        if [[ -e $with ]]; then
+            [[ ${#options[@]} -gt 0 && $(<"$with") != "MEASURE=${options[*]}" ]] || return 0
+        elif [[ ${#options[@]} -eq 0 && ! -e $model/made-with ]]; then
+            return 0
+        fi
     fi
     : >"$begun"
     rm -f "$rows"

@@ -101,21 +101,21 @@ expect 64 'runs/de-en/gc-0.5-3-4 was made with SETTINGS=.*; give that again' env
     SETTINGS="$SETTINGS; objective gc.window=1" "$jobs/mlm-gc/study" mlm-gc
 SETTINGS="$SETTINGS; train.steps = 7; train.warmup =0" STEPS='' run mlm-gc steps.log --dry-run
 grep -q 'train.output=[^ ]*/gc-0.5-3-7 ' steps.log || fail "steps = 7: $(grep train.output steps.log)"
-# What was only begun is measured as a whole, and once.
+# Rows of a run that was moved away are not those of one that has its name.
 sort mlm-gc/measures.csv >whole
-: >mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun
+rm mlm-gc/runs/de-en/gc-0.5-3-4/measured
 sed -i '$d' mlm-gc/measures.csv
-MEASURE='--length 32' run mlm-gc again.log
+env -u MEASURE "$jobs/mlm-gc/study" mlm-gc >again.log 2>&1 || fail "a run made again: $(tail -n 5 again.log)"
 sort mlm-gc/measures.csv | cmp - whole && [ ! -e mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun ] ||
     fail "measured anew: $(cat mlm-gc/measures.csv)"
 
-# What cannot be measured is an error, after the table.
-: >mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun
+# What cannot be measured is an error, after the table. What was only begun is measured as a whole, and once.
 expect 1 'study: not all of these runs could be measured: de-en/gc-0.5:3' env MEASURE='--length 32 --gold none,none,none' \
     "$jobs/mlm-gc/study" mlm-gc
 grep -q '^de-en/gc-0.5  *3  *4 .*table 1: 0.60' expect.out || fail "no table: $(cat expect.out)"
 [ -e mlm-gc/runs/de-en/gc-0.5-3-4/measure-begun ] || fail "it would not be measured again"
 sort mlm-gc/measures.csv | cmp - whole || fail "rows were lost before anything was measured: $(cat mlm-gc/measures.csv)"
+sed -i '$d' mlm-gc/measures.csv
 MEASURE='--length 32' run mlm-gc again.log
 sort mlm-gc/measures.csv | cmp - whole || fail "measured after an error: $(cat mlm-gc/measures.csv)"
 # Where one part fails, its earlier rows stay, and the others are measured anew.

@@ -201,7 +201,8 @@ static void find_translations(const xlm_alignment_run *run, const struct state *
     for (int d = 0; d < 2; d++) {
         const int64_t *empty = run->counts[d == 0 ? EMPTY_TARGET : EMPTY_SOURCE];
         const double all = (double)run->counts[WHOLE][EMPTY + d] / XLM_COUNT_UNIT;
-        const double whole = gsl_sf_psi(all + ALPHA * (double)run->words[1 - d]);
+        const double sum = all + ALPHA * (double)run->words[1 - d];
+        const double whole = sum > 0 ? gsl_sf_psi(sum) : 0; /* a side may have no word at all */
         for (int32_t w = 0; w < run->bitext->side[1 - d].types; w++)
             s->by_empty[d][w] = scale(digamma(empty[w]) - whole);
     }

@@ -160,6 +160,13 @@ for n in 1 2; do
     once '1 of 4 pairs have a side of more than 1000 words, the first is line 3'
     [ "$(awk 'NF > 0 { print NR }' odd-$n)" = 2 ] || fail "links of odd pairs: $(cat odd-$n)"
 done
+printf '\n\n\n' >blank.target
+printf 'a b\nb\na\n' >three.source
+for method in diagonal fertility; do # a side without any word
+    expect 0 '3 of 3 pairs have an empty side' ranks 2 xlm_align three.source blank.target --method $method -o blank
+    cmp -s blank.target blank || fail "$method: links of a side without words: $(cat blank)"
+done
+expect 64 '--threads=1025: must be from 0 to 1024' xlm_align three.source blank.target --threads 1025 -o blank
 expect 0 '60 of 60 pairs have a side of more than 1 words' xlm_align source.b target.b --longest 1 -o odd
 # Words of more than 1,024 bytes: such a pair is as one of empty lines, and such a word is in no model.
 wide() { head -c "$1" /dev/zero | tr '\0' "$2"; }

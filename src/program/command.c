@@ -108,7 +108,7 @@ static bool read_command(const xlm_command_program *program, int *argc, char ***
     if (n < called->takes.min || n > called->takes.max)
         return xlm_error_set(error, EX_USAGE, "%s takes %s; see %s %s --help", called->name, called->takes.what, program->name,
                              called->name);
-    return xlm_program_is_in("threads", threads, 0, G_MAXINT64, error) && (called->check == NULL || called->check(error));
+    return xlm_program_check_threads(threads, error) && (called->check == NULL || called->check(error));
 }
 
 int xlm_command_main(const xlm_command_program *program, int argc, char **argv)

@@ -358,6 +358,8 @@ bool xlm_program_is_in(const char *option, gint64 number, gint64 min, gint64 max
     return xlm_error_set(error, EX_USAGE, "--%s=%" PRId64 ": must be from %" PRId64 " to %" PRId64, option, number, min, max);
 }
 
+bool xlm_program_check_threads(gint64 threads, GError **error) { return xlm_program_is_in("threads", threads, 0, 1024, error); }
+
 bool xlm_program_is_one_of(const char *option, const char *word, const char *const *words, GError **error)
 {
     if (word == NULL || g_strv_contains(words, word))

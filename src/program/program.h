@@ -73,6 +73,8 @@ const char *xlm_program_argument(const xlm_program *program, int argc, char *con
 /* Checks of the values of options; option: its name without dashes. EX_USAGE.
  * Is the number in min to max? max = G_MAXINT64: it has no upper limit. */
 bool xlm_program_is_in(const char *option, gint64 number, gint64 min, gint64 max, GError **error);
+/* Is it a number of threads? 0: the default. */
+bool xlm_program_check_threads(gint64 threads, GError **error);
 /* Is the word (NULL if it was not given) one of the words, an array ended by NULL? */
 bool xlm_program_is_one_of(const char *option, const char *word, const char *const *words, GError **error);
 /* Are there min to max items between commas, none empty? what: what they must be, for the message. text NULL: *items is not

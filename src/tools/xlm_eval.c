@@ -112,7 +112,7 @@ static bool read_options(int *argc, char ***argv, GError **error)
         return false;
     if (given.test == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to score; give --test FILE");
-    return xlm_program_is_in("threads", given.threads, 0, G_MAXINT64, error);
+    return xlm_program_check_threads(given.threads, error);
 }
 
 /* Adds the output in "NAME=FILE". EX_USAGE if the task has no such output; the message lists those that exist. */

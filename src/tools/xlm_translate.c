@@ -168,7 +168,7 @@ static bool check_options(GError **error)
             xlm_program_is_in("alignment-layer", given.alignment_layer, states ? 0 : 1, 1000, error)) &&
            (given.length == 0 || xlm_program_is_in("length", given.length, 3, G_MAXINT32, error)) &&
            (given.block == 0 || xlm_program_is_in("block", given.block, 1, G_MAXINT32, error)) &&
-           xlm_program_is_in("threads", given.threads, 0, 1024, error) &&
+           xlm_program_check_threads(given.threads, error) &&
            xlm_program_is_one_of("long-lines", given.long_lines, long_lines, error);
 }
 
@@ -412,8 +412,16 @@ static bool each_block(work *w, const char *path, bool (*take)(work *, const xlm
     return good;
 }
 
-/* Standard input cannot be read twice. */
 static bool is_standard_input(const char *path) { return strcmp(path, "-") == 0; }
+
+/* Standard input cannot be read twice. */
+static bool check_inputs(char *const *paths, GError **error)
+{
+    int times = 0;
+    for (; *paths != NULL; paths++)
+        times += is_standard_input(*paths);
+    return times <= 1 || xlm_error_set(error, EX_USAGE, "standard input, -, is named %d times, but can be read once", times);
+}
 
 /* Collective. A file that cannot be read, or a line that cannot be translated, would end the program after hours of work. */
 static bool look_through(work *w, char *const *paths, GError **error)
@@ -462,6 +470,8 @@ static bool translate(work *w, char *const *paths, GError **error)
     static char standard_input[] = "-", *const input[] = {standard_input, NULL};
     if (*paths == NULL)
         paths = input;
+    if (!check_inputs(paths, error))
+        return false;
     bool good = look_through(w, paths, error);
     w->begin = xlm_clock();
     w->progress = xlm_progress_begin("translating", (double)w->expected, "sentences");

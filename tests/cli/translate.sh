@@ -171,6 +171,8 @@ expect 64 'the model has language embeddings; give --from' xlm_translate out/lat
 
 # ---- refused by name ----
 expect 64 'a checkpoint is needed' xlm_translate
+expect 64 'standard input, -, is named 2 times, but can be read once' translate - dev.en - <dev.en
+expect 64 '--threads=1025: must be from 0 to 1024' translate --threads 1025 dev.en
 small_corpus
 logged encoder.log xlm_train job.conf --set train.steps=1 --set train.output=encoder --set train.warmup=0
 expect 65 'encoder/latest: the model has no decoder' xlm_translate encoder/latest --from en --to xx dev.en

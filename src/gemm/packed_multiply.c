@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exhaustion.h"
 #include "kernels/kernels.h"
 #include "kernels/processor.h"
 
@@ -42,7 +43,7 @@ static char *take(size_t bytes)
         w->size = aligned(bytes + bytes / 4);
         w->bytes = aligned_alloc(LINE, w->size);
         if (w->bytes == NULL)
-            g_error("no memory for a matrix product: %zu bytes", w->size);
+            xlm_exhaustion_no_memory(w->size, "a matrix product");
     }
     return w->bytes;
 }

@@ -2,6 +2,8 @@
 #include "prep/duplicates.h"
 
 #include <stdlib.h>
+
+#include "base/exhaustion.h"
 #include "files/large_array.h"
 
 enum {
@@ -73,9 +75,8 @@ void xlm_duplicates_add(xlm_duplicates *d, int source, uint64_t digest, int64_t 
         d->first[source] = d->count;
     if (d->count % CHUNK == 0) {
         xlm_large_array chunk;
-        g_autoptr(GError) error = NULL;
-        if (!xlm_large_array_make(&chunk, CHUNK * sizeof(sentence), NULL, &error))
-            g_error("%s", error->message);
+        if (!xlm_large_array_make(&chunk, CHUNK * sizeof(sentence), NULL, NULL))
+            xlm_exhaustion_no_memory(CHUNK * sizeof(sentence), "digests of sentences");
         g_array_append_val(d->chunks, chunk);
     }
     sentence *chunk = g_array_index(d->chunks, xlm_large_array, d->count / CHUNK).data;

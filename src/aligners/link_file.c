@@ -72,8 +72,8 @@ static void write_part(const char *path, const char *unfinished, const char *own
         return;
     }
     int number = write_at(descriptor, own, size, at);
-    if (number == 0 && fsync(descriptor) != 0)
-        number = errno;
+    if (number == 0)
+        number = xlm_new_file_sync(descriptor);
     if (close(descriptor) != 0 && number == 0)
         number = errno;
     if (number != 0)

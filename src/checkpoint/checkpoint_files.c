@@ -20,8 +20,11 @@ static bool set_link(const char *directory, const char *name, int64_t step, GErr
     g_autofree char *target = xlm_checkpoint_name(step), *link = g_build_filename(directory, name, NULL),
                     *fresh = g_strconcat(link, ".new", NULL);
     g_unlink(fresh);
-    return (symlink(target, fresh) == 0 && g_rename(fresh, link) == 0) ||
-           xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", link, target, g_strerror(errno));
+    int number = symlink(target, fresh) == 0 && g_rename(fresh, link) == 0 ? 0 : errno;
+    if (number == 0)
+        number = xlm_new_file_sync_name(link); /* before old checkpoints are removed, one of which it pointed at */
+    return number == 0 ||
+           xlm_error_set(error, EX_IOERR, "%s: cannot be made to point at %s: %s", link, target, g_strerror(number));
 }
 
 /* The step of the checkpoint that `best` or `latest` points at; -1: there is no such link. */

@@ -34,7 +34,10 @@ static int make_file(size_t size, const char *directory, GError **error)
                       g_strerror(errno));
         return -1;
     }
-    const int failure = posix_fallocate(file, 0, (off_t)size);
+    int failure;
+    do /* on tmpfs, any signal interrupts it */
+        failure = posix_fallocate(file, 0, (off_t)size);
+    while (failure == EINTR);
     if (failure == 0)
         return file;
     xlm_error_set(error, EX_IOERR, "%s: a scratch file of %zu bytes: %s; give more --memory, or name another directory with "

@@ -25,6 +25,26 @@ bool xlm_new_file_unseen(const char *path, int number, GError **error)
     return xlm_new_file_failed(path, what, number, error);
 }
 
+int xlm_new_file_sync(int descriptor)
+{
+    int status;
+    do
+        status = fsync(descriptor);
+    while (status != 0 && errno == EINTR);
+    return status == 0 ? 0 : errno;
+}
+
+int xlm_new_file_sync_name(const char *path)
+{
+    g_autofree char *directory = g_path_get_dirname(path);
+    const int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0)
+        return errno == EACCES ? 0 : errno;
+    const int number = xlm_new_file_sync(descriptor);
+    close(descriptor);
+    return number == EINVAL || number == ENOTSUP ? 0 : number;
+}
+
 void xlm_new_file_heed_limit(void)
 {
     struct sigaction action;
@@ -75,8 +95,10 @@ bool xlm_new_file_commit(xlm_new_file *file, GError **error)
     /* Of a write that failed earlier, only the stream's error flag is left. */
     const bool marked = ferror(file->stream) != 0;
     errno = 0;
-    bool good = fflush(file->stream) == 0 && !marked && fsync(fileno(file->stream)) == 0;
+    bool good = fflush(file->stream) == 0 && !marked;
     int number = errno;
+    if (good && (number = xlm_new_file_sync(fileno(file->stream))) != 0)
+        good = false;
     const bool closed = fclose(file->stream) == 0;
     if (good && (!closed || !xlm_unfinished_rename(file->unfinished, file->path))) {
         good = false;
@@ -88,6 +110,8 @@ bool xlm_new_file_commit(xlm_new_file *file, GError **error)
             xlm_new_file_failed(file->path, "cannot be written", number, error);
         else
             xlm_error_set(error, EX_IOERR, "%s: a part of it could not be written; look for a full or failing disk", file->path);
+    } else if ((number = xlm_new_file_sync_name(file->path)) != 0) {
+        good = xlm_new_file_failed(file->path, "its directory cannot be written", number, error);
     }
     forget(file);
     return good;

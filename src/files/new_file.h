@@ -29,6 +29,12 @@ bool xlm_new_file_replace(const char *path, const char *text, GError **error);
 /* Remove the unfinished file, and clear *file. */
 void xlm_new_file_discard(xlm_new_file *file);
 
+/* fsync, also when signals interrupt it. Returns 0 or an errno. */
+int xlm_new_file_sync(int descriptor);
+/* Make sure that the name of a file, a link or a directory is on the disk, in the directory that it is in. Returns 0 or an errno;
+ * also 0 where this cannot be asked for: in a directory that may be written to but not read, and by file systems without it. */
+int xlm_new_file_sync_name(const char *path);
+
 /* From now on, exceeding a limit on file sizes (ulimit -f) makes writing fail instead of ending the program. */
 void xlm_new_file_heed_limit(void);
 /* Set an error for a system call on a file that has failed, with the reason and advice. what: "cannot be written"; number: errno.

@@ -49,8 +49,10 @@ bool xlm_new_directory_write(const char *output, bool (*write)(void *data, const
     if (!xlm_unfinished_make_directory(name, &unfinished))
         return xlm_new_file_failed(name, "cannot be made", errno, error);
     if (write(data, unfinished, error) &&
-        (xlm_unfinished_rename(unfinished, name) || xlm_new_file_failed(name, "cannot be made", errno, error)))
-        return true;
+        (xlm_unfinished_rename(unfinished, name) || xlm_new_file_failed(name, "cannot be made", errno, error))) {
+        const int number = xlm_new_file_sync_name(name);
+        return number == 0 || xlm_new_file_failed(name, "its directory cannot be written", number, error);
+    }
     remove_directory(unfinished);
     name_whole(unfinished, name, error);
     return false;

@@ -210,19 +210,6 @@ static void free_store(xlm_store *store)
     g_free(store);
 }
 
-/* Make sure that the name of a file is on the disk, in its directory. Returns 0 or an errno; also 0 where this cannot be asked
- * for: in a directory that may be written to but not read, and by file systems that do not have it. */
-static int sync_directory(const char *path)
-{
-    g_autofree char *directory = g_path_get_dirname(path);
-    int number = 0, descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0 ? errno != EACCES : fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
-        number = errno;
-    if (descriptor >= 0)
-        close(descriptor);
-    return number;
-}
-
 /* Every node may have written, so one rank of each brings what its system still holds to the disk; rank 0 alone where only it has
  * written. */
 static void sync_data(xlm_store *store, GError **error)
@@ -230,10 +217,11 @@ static void sync_data(xlm_store *store, GError **error)
     if (!is_first(store) && (!store->mpi_io || store->comm.local_rank != 0))
         return;
     int descriptor = store->descriptor >= 0 ? store->descriptor : open(store->temporary, O_RDWR | O_CLOEXEC);
+    int number;
     if (descriptor < 0)
         xlm_new_file_failed(store->path, "cannot be opened again", errno, error);
-    else if (fsync(descriptor) != 0)
-        xlm_new_file_failed(store->path, "cannot be written", errno, error);
+    else if ((number = xlm_new_file_sync(descriptor)) != 0)
+        xlm_new_file_failed(store->path, "cannot be written", number, error);
     if (descriptor >= 0 && descriptor != store->descriptor)
         close(descriptor);
 }
@@ -248,7 +236,7 @@ static void rename_file(xlm_store *store, GError **error)
         xlm_unfinished_remove(store->temporary);
         return;
     }
-    const int number = sync_directory(store->path);
+    const int number = xlm_new_file_sync_name(store->path);
     if (number != 0) {
         xlm_new_file_failed(store->path, "its directory cannot be written", number, error);
         g_unlink(store->path);

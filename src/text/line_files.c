@@ -11,6 +11,7 @@
 
 #include "base/unfinished.h"
 #include "files/files.h"
+#include "files/new_file.h"
 
 static void free_file(gpointer data)
 {
@@ -60,8 +61,9 @@ static bool write_aside(const xlm_line_file *file, const char *final, char **tem
         at += good ? n : 0;
         left -= good ? (size_t)n : 0;
     }
-    good = good && fsync(descriptor) == 0;
-    const int number = errno;
+    int number = errno;
+    if (good && (number = xlm_new_file_sync(descriptor)) != 0)
+        good = false;
     const bool closed = close(descriptor) == 0;
     if (good && closed)
         return true;
@@ -78,8 +80,10 @@ static bool rename_all(guint n, char *const *temporary, char *const *final, GErr
     guint done = 0;
     while (done < n && xlm_unfinished_rename(temporary[done], final[done]))
         done++;
-    if (done == n)
-        return true;
+    if (done == n) {
+        const int number = n > 0 ? xlm_new_file_sync_name(final[0]) : 0; /* they are in one directory */
+        return number == 0 || xlm_new_file_failed(final[0], "its directory cannot be written", number, error);
+    }
     xlm_error_set(error, EX_CANTCREAT, "%s: cannot be given its name: %s", final[done], g_strerror(errno));
     for (guint i = 0; i < n; i++)
         if (i < done)

@@ -18,9 +18,12 @@ mkdir new
 preload=${LD_PRELOAD-}
 if [ "${XLM_SANITIZERS-}" != yes ]; then
     cat >slow.c <<'C'
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,7 +36,18 @@ static void wait_while_held(void)
 
 int fsync(int descriptor)
 {
+    static int failures;
+    const char *fails = getenv("FSYNC_FAILS"); /* EINTR, the first call; EIO, those of directories */
     char link[40], name[4096];
+    struct stat status;
+    if (fails != NULL && strcmp(fails, "EINTR") == 0 && failures++ == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    if (fails != NULL && strcmp(fails, "EIO") == 0 && fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+        errno = EIO;
+        return -1;
+    }
     snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
     const ssize_t size = readlink(link, name, sizeof name);
     if (size > 0 && memmem(name, (size_t)size, ".unfinished-", 12) != NULL)
@@ -103,6 +117,19 @@ done
 for signal in HUP:75 INT:75 TERM:75; do
     stops 1 ${signal%:*} ${signal#*:} xlm_prep --mono en=many.en --words space --bpe 50 -o new/corpus.h5
 done
+
+# A signal that interrupts fsync is none; a name that cannot be brought to the disk is an error.
+if [ -e slow.so ]; then
+    for FSYNC_FAILS in EINTR EIO; do
+        export FSYNC_FAILS
+        code=0 pattern=
+        [ "$FSYNC_FAILS" = EINTR ] || { code=74 pattern='its directory cannot be written'; }
+        expect $code "$pattern" env LD_PRELOAD="$preload" xlm_align text.en text.xx -o new/links --iterations 1
+        expect $code "$pattern" env LD_PRELOAD="$preload" xlm_convert plain/latest -o new/model-$FSYNC_FAILS
+        expect $code "$pattern" env LD_PRELOAD="$preload" xlm_embed export out/latest --text text.en --language en -o new/vectors.h5
+    done
+    unset FSYNC_FAILS
+fi
 
 # SIGHUP is a reason to stop with a checkpoint; under nohup it is none.
 for n in 1 2; do

@@ -135,7 +135,9 @@ static int64_t time_of_name(const char *directory, bool *others)
         if (!g_str_has_prefix(entry, PREFIX))
             continue;
         *others = true;
-        time = MAX(time, g_ascii_strtoll(entry + strlen(PREFIX), NULL, 10) + 1);
+        const int64_t other = g_ascii_strtoll(entry + strlen(PREFIX), NULL, 10);
+        if (other >= time && other < G_MAXINT64)
+            time = other + 1;
     }
     return time;
 }

@@ -181,6 +181,13 @@ static void values_come_back(void **state)
     assert_true(strcmp(xlm_events_path(events), xlm_events_path(next)) < 0);
     xlm_events_close(events);
     xlm_events_close(next);
+    /* There is no later time than this one. */
+    g_autofree char *last = g_build_filename("a", "b", "events.out.tfevents.9223372036854775807", NULL),
+                    *last_path = write_file(last, "");
+    xlm_events *after = xlm_events_open(folder, 1, &others, NULL);
+    assert_non_null(after);
+    assert_null(strstr(xlm_events_path(after), "tfevents.-"));
+    xlm_events_close(after);
 }
 
 static void refused_by_name(void **state)

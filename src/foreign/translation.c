@@ -128,6 +128,9 @@ static bool read_common(const json_t *json, xlm_foreign_config *config, const ch
     m->encode_bos = m->embedding_norm = false;
     log_dropout(json, path);
     return xlm_config_int(json, path, "pad_token_id", pad, &config->pad, error) &&
+           ((config->pad >= 0 && config->pad < m->vocabulary) ||
+            xlm_config_refuse(path, "pad_token_id", error, "is %" G_GINT64_FORMAT ", but the vocabulary has %" G_GINT64_FORMAT
+                              " tokens", config->pad, m->vocabulary)) &&
            xlm_config_flag(json, path, "scale_embedding", scale, &m->scale_embeddings, error) &&
            check_flags(json, path, flags, error) && check_decoder(json, m, path, error) &&
            read_activation(json, config, path, activation, error);

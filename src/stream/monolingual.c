@@ -74,20 +74,23 @@ static bool walk_instance(walk *w, xlm_extent *extent, GArray *spans, GError **e
             extent->tokens = used;
             extent->end = w->sentence + 1;
         }
-        if (!fits) {
-            w->cut += w->token == 0;
+        w->cut += !fits && w->token == 0;
+        if (!fits && !w->of->first_part) {
             w->token += taken;
             break;
         }
         w->sentence++;
         w->token = 0;
+        if (!fits)
+            break;
     }
     return true;
 }
 
-bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus_text *text, int64_t length, bool join, GError **error)
+bool xlm_monolingual_open(xlm_monolingual *monolingual, const xlm_corpus_text *text, int64_t length, bool join, bool first_part,
+                          GError **error)
 {
-    *monolingual = (xlm_monolingual){.text = text, .length = length, .join = join};
+    *monolingual = (xlm_monolingual){.text = text, .length = length, .join = join, .first_part = first_part};
     xlm_instances_init(&monolingual->instances);
     uint64_t tokens = 0;
     walk w = begin(monolingual, 0, 0, text->monolingual_sentences, PASS);
@@ -159,7 +162,9 @@ static bool open_component(const xlm_opening *o, const char *name, xlm_component
 {
     const options *own = o->spans_options;
     xlm_monolingual *m = g_new(xlm_monolingual, 1);
-    if (!xlm_monolingual_open(m, xlm_corpus_find_text(o->from, o->split, name), o->length, own->join, error)) {
+    const xlm_corpus_text *text = xlm_corpus_find_text(o->from, o->split, name);
+    const bool token = xlm_language_token(xlm_vocabulary_specials(o->vocabulary), text->language_id) >= 0;
+    if (!xlm_monolingual_open(m, text, o->length, own->join, token, error)) {
         g_free(m);
         return false;
     }
@@ -184,13 +189,15 @@ static bool find(const void *spans, int64_t instance, const xlm_draws *draws, GA
 
 static void describe(const GArray *components, GString *out)
 {
-    int64_t cut = 0;
+    int64_t cut[2] = {0, 0}; /* into pieces, of which all or the first are taken */
     for (guint i = 0; i < components->len; i++) {
         const xlm_monolingual *m = g_array_index(components, xlm_component, i).spans;
-        cut += m->cut;
+        cut[m->first_part] += m->cut;
     }
-    if (cut > 0)
-        g_string_append_printf(out, "; sentences cut into pieces: %" G_GINT64_FORMAT, cut);
+    if (cut[false] > 0)
+        g_string_append_printf(out, "; sentences cut into pieces: %" G_GINT64_FORMAT, cut[false]);
+    if (cut[true] > 0)
+        g_string_append_printf(out, "; sentences whose end is left out: %" G_GINT64_FORMAT, cut[true]);
 }
 
 extern const xlm_stage_class xlm_stage_text_source;

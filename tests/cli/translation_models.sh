@@ -190,6 +190,15 @@ logged dump.log xlm_train m2m100.conf --dump-step step.h5 --set train.output=dum
 for token in __en__ __xx__; do
     numbers /streams/pairs/batch/targets step.h5 | grep -qx "$(id m2m100.h5 $token)" && fail "$token is predicted"
 done
+# A monolingual sentence that is cut begins with it, and the parts that do not are left out.
+sed -n '1,/^\[stream pairs\]/{/^\[stream/d;p}' m2m100.conf >cut.conf
+printf '%s\n' '[stream text]' 'batch = 16' 'length = 10' 'mask = 0.3' '[objective denoise]' 'plugin = seq2seq' 'stream = text' >>cut.conf
+logged cut.log xlm_train cut.conf --dump-step cut.h5 --set train.output=dump
+grep -q 'sentences whose end is left out: [1-9]' cut.log || fail "no sentence is cut: $(cat cut.log)"
+paste -d' ' <(numbers /streams/text/batch/unmasked cut.h5) <(numbers /streams/text/batch/positions cut.h5) |
+    awk '$2 == 1 { print $1 }' | sort -u >begins
+[ "$(xargs <begins)" = "$(printf '%s\n' "$(id m2m100.h5 __en__)" "$(id m2m100.h5 __xx__)" | sort -u | xargs)" ] ||
+    fail "instances begin with $(xargs <begins)"
 head -n 3 text.en >three
 logged prep.log xlm_prep --like m2m100.back.h5 --mono en=three --held-out 0 -o few.h5
 logged keep.log xlm_convert m2m100.back.h5 --keep few.h5 -o kept.h5

@@ -88,7 +88,7 @@ static void monolingual_instances(void **state)
     for (size_t c = 0; c < G_N_ELEMENTS(limits); c++) {
         xlm_monolingual m;
         GError *error = NULL;
-        must(xlm_monolingual_open(&m, xlm_corpus_find_text(f->corpus, XLM_TRAIN, "en"), limits[c], true, &error),
+        must(xlm_monolingual_open(&m, xlm_corpus_find_text(f->corpus, XLM_TRAIN, "en"), limits[c], true, false, &error),
              error);
         const int64_t tokens = f->starts[EN][SENTENCES - 7];
         assert_int_equal(m.tokens, tokens);
@@ -121,6 +121,38 @@ static void monolingual_instances(void **state)
         g_array_free(spans, TRUE);
         xlm_monolingual_close(&m);
     }
+}
+
+/* Where only the first part of a cut sentence is taken, every span begins with a sentence, and each sentence is taken once. */
+static void first_parts(void **state)
+{
+    const fixture *f = *state;
+    GError *error = NULL;
+    xlm_monolingual m;
+    const int64_t limit = 31;
+    must(xlm_monolingual_open(&m, xlm_corpus_find_text(f->corpus, XLM_TRAIN, "en"), limit, true, true, &error), error);
+    GArray *spans = g_array_new(FALSE, FALSE, sizeof(xlm_span));
+    int64_t sentence = 0, cut = 0;
+    for (int64_t i = 0; i < m.instances.count; i++) {
+        g_array_set_size(spans, 0);
+        must(xlm_monolingual_find(&m, i, spans, &error), error);
+        for (guint k = 0; k < spans->len; k++, sentence++) {
+            const xlm_span *span = &g_array_index(spans, xlm_span, k);
+            while (f->starts[EN][sentence + 1] == f->starts[EN][sentence]) /* without tokens */
+                sentence++;
+            const int64_t words = f->starts[EN][sentence + 1] - f->starts[EN][sentence];
+            assert_int_equal(span->start, f->starts[EN][sentence]);
+            assert_int_equal(span->tokens, MIN(words, limit - 2));
+            cut += words > limit - 2;
+        }
+    }
+    while (sentence < SENTENCES - 7 && f->starts[EN][sentence + 1] == f->starts[EN][sentence])
+        sentence++;
+    assert_int_equal(sentence, SENTENCES - 7);
+    assert_true(cut > 0);
+    assert_int_equal(m.cut, cut);
+    g_array_free(spans, TRUE);
+    xlm_monolingual_close(&m);
 }
 
 /* The lengths of pair p's sides with `source` first. */
@@ -470,6 +502,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(monolingual_instances), cmocka_unit_test(parallel_instances), cmocka_unit_test(parallel_shares),
+        cmocka_unit_test(first_parts),
         cmocka_unit_test(cuts_do_not_matter),    cmocka_unit_test(step_across_runs),
         cmocka_unit_test(what_draws_depend_on),  cmocka_unit_test(an_epoch_is_the_whole_corpus),
         cmocka_unit_test(damaged_corpora),       cmocka_unit_test(changed_bytes),

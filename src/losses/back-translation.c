@@ -153,12 +153,12 @@ static int32_t max_tokens(const xlm_loss *self, int32_t words)
     return (int32_t)(wanted < room ? wanted : room);
 }
 
-/* The number of ordinary tokens of a sequence. */
+/* The number of tokens of a sequence that are of its text: of what they stand for, unknown ones too. */
 static int32_t count_words(const xlm_text *text, int32_t sequence)
 {
     int32_t n = 0;
     for (int32_t row = text->offsets[sequence]; row < text->offsets[sequence + 1]; row++)
-        n += xlm_is_text(text->specials, text->ids[row]);
+        n += xlm_is_text(text->specials, text->ids[row]) || text->ids[row] == text->specials->id[XLM_UNK];
     return n;
 }
 

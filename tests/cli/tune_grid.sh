@@ -25,6 +25,8 @@ train = en:train.en.tsv
 dev = en:dev.en.tsv,xx:dev.xx.tsv
 output = tag
 epochs = 2
+
+# The section goes on.
 length = 24
 learning_rate = 1
 
@@ -48,6 +50,8 @@ train = en:train.en.tsv
 dev = en:dev.en.tsv,xx:dev.xx.tsv
 output = a/learning_rate=6e-3,batch=16,choose_by=accuracy-seed-2
 epochs = 2
+
+# The section goes on.
 length = 24
 learning_rate = 6e-3
 batch = 16

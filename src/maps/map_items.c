@@ -321,7 +321,7 @@ static bool make_sentence_vectors(const xlm_comm *comm, const xlm_map_items *ite
         first = end;
     }
     const xlm_sentence_encoder encoder = {.comm = comm, .model = loaded->model, .tape = xlm_model_file_tape(loaded),
-                                          .layer = layer, .pooling = XLM_POOL_MEAN};
+                                          .layer = layer, .pooling = XLM_POOL_MEAN, .progress = "encoding"};
     const bool good = xlm_sentence_vectors(&encoder, examples, vectors, error);
     xlm_tape_free(encoder.tape);
     xlm_examples_free(examples);

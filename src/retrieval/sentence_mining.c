@@ -131,7 +131,8 @@ static bool mine(miner *m, texts *t, GError **error)
 {
     const xlm_mining_options *o = m->options;
     const xlm_sentence_encoder encoder = {.comm = m->comm, .model = m->loaded->model, .tape = m->tape, .layer = m->layer,
-                                          .pooling = o->pooling, .special_tokens = o->special_tokens};
+                                          .pooling = o->pooling, .special_tokens = o->special_tokens,
+                                          .progress = "encoding"};
     xlm_mining mining = {.width = m->loaded->config.hidden_size, .neighbours = o->neighbours, .margin = o->margin};
     float *vectors[2] = {NULL, NULL};
     int64_t cut = 0, empty = 0;

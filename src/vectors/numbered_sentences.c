@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/progress.h"
+#include "files/path.h"
 #include "text/lines.h"
 
 /* Where the second field of a line begins; NULL: there is no tab after a first one. */
@@ -102,8 +104,12 @@ xlm_numbered_sentences *xlm_numbered_sentences_read(const char *path, xlm_tokeni
     size_t length;
     int more = 0;
     bool good = true;
-    while (good && (more = xlm_lines_next(lines, &line, &length, error)) > 0)
+    xlm_progress progress = xlm_progress_begin("reading sentences", (double)xlm_path_bytes(path), "B");
+    while (good && (more = xlm_lines_next(lines, &line, &length, error)) > 0) {
         good = add_sentence(s, &texts, lines, line, length, tokenizer, language, error);
+        xlm_progress_show(&progress, (double)xlm_lines_position(lines));
+    }
+    xlm_progress_end(&progress);
     good = good && more == 0;
     if (good && s->ids->len == 0)
         good = xlm_error_set(error, EX_DATAERR, "%s: there is no sentence", path);

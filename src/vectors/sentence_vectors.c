@@ -91,7 +91,7 @@ bool xlm_sentence_vectors(const xlm_sentence_encoder *encoder, const xlm_example
 {
     const int64_t size = xlm_examples_count(examples) * xlm_model_get_config(encoder->model)->hidden_size;
     memset(vectors, 0, sizeof *vectors * (size_t)size);
-    const bool good = xlm_examples_pass_over(encoder->comm, examples, NULL, encode_run,
+    const bool good = xlm_examples_pass_over(encoder->comm, examples, encoder->progress, encode_run,
                                              &(sentence_sums){.encoder = encoder, .vectors = vectors}, error);
     if (good)
         merge(encoder->comm, size, vectors);

@@ -25,6 +25,7 @@ typedef struct xlm_sentence_encoder {
     int64_t layer;       /* H[layer], 0 … L */
     int pooling;         /* XLM_POOL_...: mean over the rows, the first of them, the maximum of each column */
     bool special_tokens; /* as in xlm_sentence_pool */
+    const char *progress; /* what the progress line says, such as "encoding"; NULL: none, for callers with one of their own */
 } xlm_sentence_encoder;
 
 /* Collective. [out] vectors: [examples x d]. A sequence that has no rows to pool gets zeros. Dropout is off. The same bits on

@@ -82,6 +82,7 @@ test_scripts += \
 	tests/cli/prep_errors.sh \
 	tests/cli/prep_like.sh \
 	tests/cli/progress.sh \
+	tests/cli/progress_lines.sh \
 	tests/cli/release_files.sh \
 	tests/cli/report.sh \
 	tests/cli/simcse.sh \

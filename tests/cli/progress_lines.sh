@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# xlm-mpi: what takes long with much data shows its progress, by a clock of which every look takes half a minute.
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck source=tests/small.sh
+. "$XLM_SOURCE/tests/small.sh"
+[ "${XLM_SANITIZERS-}" != yes ] || exit 77 # their library must be loaded first
+cat >clock.c <<'C'
+double xlm_clock(void)
+{
+    static double now;
+    return now += 31;
+}
+C
+# shellcheck disable=SC2086 # a compiler with its first arguments
+$XLM_CC -shared -fPIC -o clock.so clock.c || fail "clock.c does not compile"
+# shows LINE... -- COMMAND...: lines that begin so.
+shows() {
+    local lines=() line
+    while [ "$1" != -- ]; do lines+=("$1"); shift; done
+    shift
+    logged shown.log env LD_PRELOAD="$PWD/clock.so${LD_PRELOAD:+:$LD_PRELOAD}" "$@" --progress=log
+    for line in "${lines[@]}"; do
+        grep -q "^$line: [0-9.]*" shown.log || fail "$*: no progress \"$line\": $(head -n 20 shown.log)"
+    done
+}
+small_corpus
+trained job.conf base 1 --set train.steps=1
+
+# Vectors of sentences.
+for side in en xx; do sort -u "text.$side" | head -n 20 | awk -v side="$side" '{ print side "-" NR "\t" $0 }' >"some.$side"; done
+shows 'reading sentences' encoding -- xlm_embed mine base/latest some.en some.xx --threshold 1
+shows encoding -- xlm_embed map base/latest --sentences corpus.h5 --count 8 --perplexity 2 --iterations 1 -o map.svg
+finish

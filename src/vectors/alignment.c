@@ -309,12 +309,15 @@ void xlm_alignment_neighbours(const xlm_comm *comm, const xlm_alignment *alignme
     kept *best = open_kept(sources_of_block(a.n), k);
     g_autofree double *means = g_new0(double, MAX(a.n, 1));
     open_work(&w, &a);
+    xlm_progress progress = xlm_progress_begin("looking for nearest vectors", (double)a.n, "vectors");
     while (next_block(comm, &a, &b)) {
         normalise(b.n, a.width, a.source_vectors + b.first * a.width, w.sources);
         keep_block(&a, &b, k, &w, best);
         for (int64_t i = 0; i < b.n; i++)
             means[b.first + i] = mean_of_kept(best + i);
+        xlm_progress_show(&progress, (double)(b.first + b.n));
     }
+    xlm_progress_end(&progress);
     xlm_comm_merge_double(comm, means, a.n);
     for (int64_t i = 0; i < a.n; i++)
         mean[i] = (float)means[i];

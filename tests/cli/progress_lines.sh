@@ -30,4 +30,7 @@ trained job.conf base 1 --set train.steps=1
 for side in en xx; do sort -u "text.$side" | head -n 20 | awk -v side="$side" '{ print side "-" NR "\t" $0 }' >"some.$side"; done
 shows 'reading sentences' encoding -- xlm_embed mine base/latest some.en some.xx --threshold 1
 shows encoding -- xlm_embed map base/latest --sentences corpus.h5 --count 8 --perplexity 2 --iterations 1 -o map.svg
+# Nearest by cosine; neighbours of the word and of the candidates; nearest by CSLS.
+shows 'looking for nearest vectors' -- xlm_embed neighbours base/latest house --language en
+[ "$(grep -c '^looking for nearest vectors: ' shown.log)" -ge 4 ] || fail "no progress of neighbours: $(cat shown.log)"
 finish

@@ -10,7 +10,7 @@
 #include "model/row_sources.h"
 #include "nn/layer.h"
 
-enum { BLOCK = 1 << 22 }; /* elements of a block; up to three blocks are in memory at a time */
+enum { BLOCK = 1 << 22 }; /* elements of a block; up to three blocks are in memory at a time, and an array that means are of */
 
 /* ---- models ---- */
 
@@ -138,31 +138,26 @@ static int64_t reach(const xlm_row_sources *s, int64_t row, int64_t max_rows, in
     return rows;
 }
 
-/* Computes row i of the new array as the mean of several old rows, added up in double precision in their order. */
-static bool average_rows(const old_model *old, const xlm_parameter *p, int64_t i, int64_t width, float *values, GError **error)
+/* Computes row i of the new array as the mean of several rows of the old one, added up in double precision in their order. */
+static void average_rows(const xlm_row_sources *s, const float *old, int64_t i, int64_t width, float *values)
 {
-    const xlm_row_sources *s = rows_of(old, p);
     const int64_t n = s->first[i + 1] - s->first[i];
     g_autofree double *sum = g_new0(double, width);
-    bool good = true;
-    for (int64_t k = 0; k < n && good; k++) {
-        good = read_rows(old, p, s->source[s->first[i] + k], 1, width, values, error);
-        for (int64_t c = 0; c < width && good; c++)
-            sum[c] += (double)values[c];
-    }
+    for (int64_t k = s->first[i]; k < s->first[i + 1]; k++)
+        for (int64_t c = 0; c < width; c++)
+            sum[c] += (double)old[s->source[k] * width + c];
     for (int64_t c = 0; c < width; c++)
         values[c] = (float)(sum[c] / (double)n);
-    return good;
 }
 
 /* Fills in rows [row, row + n) of the new array. old: the parameter in the first model and in the other one, NULL if a model does
- * not have it. low: the first of the old rows that are in the block of each model. */
-static bool fill_rows(const changed_model *c, const xlm_parameter *p, const xlm_parameter *const old[2], int64_t row, int64_t n,
-                      const int64_t low[2], int64_t width, GError **error)
+ * not have it. low: the first of the old rows that are in the block of each model. all: all rows of the first model, if some of
+ * the new ones are means of them. */
+static void fill_rows(const changed_model *c, const xlm_parameter *p, const xlm_parameter *const old[2], const float *all,
+                      int64_t row, int64_t n, const int64_t low[2], int64_t width)
 {
     const old_model *models[2] = {&c->first, &c->others};
-    bool good = true;
-    for (int64_t i = row; i < row + n && good; i++) {
+    for (int64_t i = row; i < row + n; i++) {
         float *values = c->block + (i - row) * width;
         const xlm_row_sources *own = rows_of(&c->first, p);
         int from = 0;
@@ -172,11 +167,10 @@ static bool fill_rows(const changed_model *c, const xlm_parameter *p, const xlm_
         if (from < 2)
             memcpy(values, models[from]->block + (at - low[from]) * width, sizeof *values * (size_t)width);
         else if (old[0] != NULL && own->first[i + 1] - own->first[i] > 1)
-            good = average_rows(&c->first, old[0], i, width, values, error);
+            average_rows(own, all, i, width, values);
         else
             xlm_parameter_draw(p, c->rows->seed, i * width, width, values);
     }
-    return good;
 }
 
 static bool write_rows(const changed_model *c, xlm_store *store, const char *path, const xlm_parameter *p, int64_t rows,
@@ -184,8 +178,10 @@ static bool write_rows(const changed_model *c, xlm_store *store, const char *pat
 {
     const xlm_parameter *const old[2] = {find_old(&c->first, p), find_old(&c->others, p)};
     const old_model *models[2] = {&c->first, &c->others};
-    const int64_t range = MAX(1, BLOCK / width);
-    bool good = true;
+    const int64_t range = MAX(1, BLOCK / width), old_rows = old[0] != NULL ? old[0]->rows * old[0]->cols / width : 0;
+    /* Means are of rows from all over the array. Each alone would be read with some hundred others, its chunk of the file. */
+    g_autofree float *all = old[0] != NULL && rows_of(&c->first, p)->averaged > 0 ? g_new(float, old_rows * width) : NULL;
+    bool good = all == NULL || read_rows(&c->first, old[0], 0, old_rows, width, all, error);
     for (int64_t row = 0, n; row < rows && good; row += n) {
         int64_t low[2] = {0}, there[2] = {0};
         n = MIN(range, rows - row);
@@ -198,7 +194,9 @@ static bool write_rows(const changed_model *c, xlm_store *store, const char *pat
             good = there[from] == 0 ||
                    read_rows(models[from], old[from], low[from], there[from], width, models[from]->block, error);
         }
-        good = good && fill_rows(c, p, old, row, n, low, width, error) && write_block(c, store, path, p, row, n, width, error);
+        if (good)
+            fill_rows(c, p, old, all, row, n, low, width);
+        good = good && write_block(c, store, path, p, row, n, width, error);
     }
     return good;
 }

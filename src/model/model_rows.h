@@ -3,7 +3,7 @@
  * In arrays with a row for each subword or language, a word gets the row of the word that is spelt alike in the model
  * (model/row_sources.h); all other arrays are copied. Missing rows come from a second model, of which the first was made by
  * leaving out subwords, or are means of rows of the first, or random. Rows are processed in blocks, so that a model of any size
- * takes the memory of a few blocks. Nothing here is collective. */
+ * takes the memory of a few blocks; where some are means, also that of the array that these are of. Nothing here is collective. */
 #ifndef XLM_MODEL_MODEL_ROWS_H
 #define XLM_MODEL_MODEL_ROWS_H
 

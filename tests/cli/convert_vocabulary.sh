@@ -176,6 +176,20 @@ done
 paste -d ' ' part.* | awk '{ s = 0; for (i = 1; i <= NF; i++) s += $i; print s / NF }' >mean.txt
 [ "$(wc -l <parts.txt)" -gt 1 ] && same_numbers mean.txt <(row wordpiece.more.h5 redhouse) 2e-6 ||
     fail "not the mean of $(<parts.txt)"
+# Rows that means are of are read once, and not the chunk of the file that each is in: beside the draw of as many rows. What processes
+# read that a shell has waited for counts as its own.
+bytes_read() { # COMMAND...
+    local name bytes
+    logged reads.log "$@"
+    while read -r name bytes; do [ "$name" != rchar: ] || echo "$bytes"; done <"/proc/$BASHPID/io"
+}
+if [ -r /proc/self/io ]; then
+    printf 'redhouse%s\n' {a..o}{a..o} >many.txt
+    more=(xlm_convert bpe.h5 --add-words many.txt -o many.h5 --new-rows)
+    drawn=$(bytes_read "${more[@]}" draw) averaged=$(bytes_read "${more[@]}" average)
+    grep -q ' 22[0-9] means of others' reads.log && [ $((averaged - drawn)) -lt 500000 ] ||
+        fail "$((averaged - drawn)) bytes more are read for means: $(cat reads.log)"
+fi
 for seed in 1 1 2; do
     logged draw.log xlm_convert wordpiece.small.h5 --add-words word.txt --new-rows draw --seed $seed -o drawn.h5
     row drawn.h5 redhouse

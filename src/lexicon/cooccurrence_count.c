@@ -330,6 +330,7 @@ static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, 
     for (int r = 0; r < ranks; r++)
         cut_rows(c, c->owner_row[r], c->owner_row[r + 1], (int)rounds, cuts + r * (rounds + 1));
     bool good = true;
+    xlm_progress progress = xlm_progress_begin("adding up pairs", (double)rounds, "parts");
     for (int64_t round = 0; round < rounds && good; round++) {
         g_autoptr(GByteArray) send = g_byte_array_new();
         for (int r = 0; r < ranks; r++) {
@@ -341,7 +342,9 @@ static bool gather(struct counting *c, int language, const xlm_pair_runs *runs, 
         GError *failure = NULL;
         add_up(c, language, in, received, own[0], own[1], &failure);
         good = xlm_comm_agree_on(c->comm, failure, error);
+        xlm_progress_show(&progress, (double)(round + 1));
     }
+    xlm_progress_end(&progress);
     return good;
 }
 

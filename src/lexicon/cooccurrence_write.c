@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/progress.h"
+
 enum { BLOCK = 1 << 20 /* counts that a rank writes at once */ };
 
 struct writing {
@@ -15,6 +17,8 @@ struct writing {
     double *factor;           /* [languages] */
     double weight[XLM_COOCCURRENCE_MAX_WINDOW + 1]; /* by distance */
     double *totals;           /* [V] sum of X_ij over j */
+    xlm_progress progress;
+    int64_t read;             /* records of this rank; each is read READINGS times */
 };
 
 /* ---- numbers ---- */
@@ -41,6 +45,26 @@ static double weigh(const struct writing *w, const uint64_t *record)
     for (int64_t r = 1; r <= w->record->rule.window; r++)
         sum += w->weight[r] * (double)record[r];
     return sum;
+}
+
+/* ---- records ---- */
+
+enum { READINGS = 4, RECORDS_A_SHOW = 1024 };
+
+static xlm_progress begin_progress(const struct writing *w)
+{
+    int64_t records = 0;
+    for (int l = 0; l < w->languages; l++)
+        records += w->record->counts[l] != NULL ? xlm_pair_runs_records(w->record->counts[l]) : 0;
+    return xlm_progress_begin("writing counts", READINGS * (double)records, "pairs");
+}
+
+static const uint64_t *next_record(struct writing *w, xlm_pair_merge *merge, int *language)
+{
+    const uint64_t *record = xlm_pair_merge_next(merge, language);
+    if (record != NULL && w->read++ % RECORDS_A_SHOW == 0)
+        xlm_progress_show(&w->progress, (double)w->read);
+    return record;
 }
 
 /* ---- matrices ---- */
@@ -138,13 +162,13 @@ static void put_counts(struct matrix *m, const uint64_t *counts)
 }
 
 /* Read the records of this rank. [out] wide: counts need 64 bits; sums: [V x window] what they add to the rows' totals. */
-static void look_at_counts(const struct writing *w, int language, int64_t *wide, int64_t *sums)
+static void look_at_counts(struct writing *w, int language, int64_t *wide, int64_t *sums)
 {
     const int width = (int)w->record->rule.window;
     xlm_pair_merge *merge = xlm_pair_merge_new(width);
     xlm_pair_merge_add(merge, w->record->counts[language], 0, 0, w->vocabulary);
     *wide = 0;
-    for (const uint64_t *record; (record = xlm_pair_merge_next(merge, NULL)) != NULL;) {
+    for (const uint64_t *record; (record = next_record(w, merge, NULL)) != NULL;) {
         const int64_t row = xlm_pair_row(record[0]), column = xlm_pair_column(record[0]);
         for (int r = 0; r < width; r++) {
             *wide |= record[1 + r] > UINT32_MAX;
@@ -164,14 +188,14 @@ static void add_totals(struct writing *w, int language, const int64_t *sums)
             w->totals[i] += w->factor[language] * w->weight[r] * (double)sums[i * width + r - 1];
 }
 
-static bool copy_counts(const struct writing *w, int language, struct matrix *m, GError **error)
+static bool copy_counts(struct writing *w, int language, struct matrix *m, GError **error)
 {
     xlm_pair_merge *merge = xlm_pair_merge_new((int)m->width);
     xlm_pair_merge_add(merge, w->record->counts[language], 0, 0, w->vocabulary);
     bool good = true, any = true;
     while (good && any) {
         const uint64_t *record = NULL;
-        while (m->n < m->max_entries && (record = xlm_pair_merge_next(merge, NULL)) != NULL) {
+        while (m->n < m->max_entries && (record = next_record(w, merge, NULL)) != NULL) {
             put_counts(m, record + 1);
             add_entry(w, m, record[0]);
         }
@@ -216,23 +240,23 @@ static xlm_pair_merge *merge_languages(const struct writing *w)
 }
 
 /* Count the pairs that occur in any language. */
-static int64_t count_entries(const struct writing *w)
+static int64_t count_entries(struct writing *w)
 {
     xlm_pair_merge *merge = merge_languages(w);
     uint64_t last = UINT64_MAX; /* no pair: a column is below 2^31 */
     int64_t entries = 0;
-    for (const uint64_t *record; (record = xlm_pair_merge_next(merge, NULL)) != NULL; last = record[0])
+    for (const uint64_t *record; (record = next_record(w, merge, NULL)) != NULL; last = record[0])
         entries += record[0] != last;
     xlm_pair_merge_free(merge);
     return entries;
 }
 
 /* Write X in blocks. A pair's records come in the order of languages, so sums do not depend on which rank has the row. */
-static bool copy_sums(const struct writing *w, struct matrix *m, GError **error)
+static bool copy_sums(struct writing *w, struct matrix *m, GError **error)
 {
     xlm_pair_merge *merge = merge_languages(w);
     int language;
-    const uint64_t *record = xlm_pair_merge_next(merge, &language);
+    const uint64_t *record = next_record(w, merge, &language);
     double *sums = m->count_block;
     bool good = true, any = true;
     while (good && any) {
@@ -241,7 +265,7 @@ static bool copy_sums(const struct writing *w, struct matrix *m, GError **error)
             double sum = 0;
             do
                 sum += w->factor[language] * weigh(w, record);
-            while ((record = xlm_pair_merge_next(merge, &language)) != NULL && record[0] == pair);
+            while ((record = next_record(w, merge, &language)) != NULL && record[0] == pair);
             sums[m->n] = sum;
             add_entry(w, m, pair);
         }
@@ -311,10 +335,12 @@ bool xlm_cooccurrence_write(const xlm_comm *comm, const char *path, const xlm_co
     bool good = (w.store = xlm_store_create(comm, path, error)) != NULL;
     if (good) {
         good = write_attributes(&w, error);
+        w.progress = begin_progress(&w);
         for (int l = 0; l < w.languages && good; l++)
             if (record->counts[l] != NULL)
                 good = write_language(&w, l, error);
         good = good && write_sums(&w, entries, error) && write_words(&w, error);
+        xlm_progress_end(&w.progress);
         good = xlm_store_end(w.store, good, error);
     }
     g_free(w.language_tokens);

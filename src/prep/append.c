@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/progress.h"
 #include "base/signals.h"
 #include "comm/comm.h"
 
@@ -120,6 +121,7 @@ static bool copy_sentences(xlm_prep_copy *copy, xlm_split split, const xlm_corpu
 {
     const xlm_comm *comm = copy->comm;
     int64_t block = BLOCK;
+    xlm_progress progress = xlm_progress_begin("copying sentences", (double)(to - from), "sentences");
     for (int64_t next = from; next < to; next += block * comm->ranks) {
         int64_t number;
         block = MIN(2 * block, BLOCK);
@@ -130,7 +132,9 @@ static bool copy_sentences(xlm_prep_copy *copy, xlm_split split, const xlm_corpu
             xlm_comm_broadcast(comm, 0, &number, sizeof number);
             *first = number;
         }
+        xlm_progress_show(&progress, (double)(next - from));
     }
+    xlm_progress_end(&progress);
     return true;
 }
 
@@ -189,6 +193,7 @@ static bool copy_links(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_pa
 {
     const xlm_comm *comm = copy->comm;
     const int pair = xlm_prep_pair_of(copy->options, pairs);
+    xlm_progress progress = xlm_progress_begin("copying links", (double)pairs->pairs, "pairs");
     for (int64_t round = 0; round < pairs->pairs; round += (int64_t)BLOCK * comm->ranks) {
         const int64_t begin = round + (int64_t)BLOCK * comm->rank;
         GError *failure = NULL;
@@ -197,7 +202,9 @@ static bool copy_links(xlm_prep_copy *copy, xlm_split split, const xlm_corpus_pa
         if (!xlm_comm_agree_on(comm, failure, error) ||
             !xlm_corpus_writer_links(copy->writer, split, pair, kept, (const int64_t *)(void *)copy->numbers->data, error))
             return false;
+        xlm_progress_show(&progress, (double)round);
     }
+    xlm_progress_end(&progress);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "aligners/corpus_walk.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/signals.h"
 #include "prep/ascending.h"
 
@@ -66,13 +67,16 @@ static bool add_pairs(struct search *s, const xlm_corpus_pairs *pairs, GError **
     int64_t at = share(s->comm, pairs->pairs, s->comm->rank), n[2];
     const int32_t *ids[2];
     bool good = true;
+    xlm_progress progress = xlm_progress_begin("reading earlier pairs", (double)(last - at), "pairs");
     xlm_corpus_walk_to(walk, at);
-    for (; at < last && good; at++) {
+    for (const int64_t first = at; at < last && good; at++) {
         uint64_t digest[2];
         good = xlm_corpus_walk_next(walk, ids, n, error) == 1 && (at % BLOCK != 0 || xlm_signals_none(error));
         if (good && identify(s, ids[0], n[0], &digest[0]) && identify(s, ids[1], n[1], &digest[1]))
             xlm_assignments_add_pair(s->assignments, digest[0], digest[1]);
+        xlm_progress_show(&progress, (double)(at - first));
     }
+    xlm_progress_end(&progress);
     xlm_corpus_walk_free(walk);
     return good;
 }
@@ -111,8 +115,10 @@ static bool read_sentences(struct search *s, const xlm_corpus_text *text, int64_
 /* Find sentences of a text, in this rank's part, that are held out or in neither split. */
 static bool find_sentences(struct search *s, const xlm_corpus_text *text, GArray *found, GError **error)
 {
+    const int64_t first = share(s->comm, text->sentences, s->comm->rank);
     const int64_t last = share(s->comm, text->sentences, s->comm->rank + 1);
-    for (int64_t at = share(s->comm, text->sentences, s->comm->rank), n; at < last; at += n) {
+    xlm_progress progress = xlm_progress_begin("looking for held-out sentences", (double)(last - first), "sentences");
+    for (int64_t at = first, n; at < last; at += n) {
         n = MIN(last - at, BLOCK);
         if (!read_sentences(s, text, at, &n, error) || !xlm_signals_none(error))
             return false;
@@ -125,7 +131,9 @@ static bool find_sentences(struct search *s, const xlm_corpus_text *text, GArray
                 xlm_assignments_is_listed(s->assignments, digest))
                 g_array_append_val(found, sentence);
         }
+        xlm_progress_show(&progress, (double)(at - first));
     }
+    xlm_progress_end(&progress);
     return true;
 }
 
@@ -138,10 +146,12 @@ static bool depends(const struct search *s, const xlm_corpus_text *text, int64_t
 /* Find sentences, in this rank's part of the pairs, that are linked with a dropped one and go with it. */
 static bool find_linked(struct search *s, const xlm_corpus_pairs *pairs, GArray *const *found, GError **error)
 {
+    const int64_t first = share(s->comm, pairs->pairs, s->comm->rank);
     const int64_t last = share(s->comm, pairs->pairs, s->comm->rank + 1);
     const xlm_corpus_text *text[2] = {pairs->source, pairs->target};
     g_autofree int64_t *links = g_new(int64_t, 2 * BLOCK);
-    for (int64_t at = share(s->comm, pairs->pairs, s->comm->rank), n; at < last; at += n) {
+    xlm_progress progress = xlm_progress_begin("looking for their translations", (double)(last - first), "pairs");
+    for (int64_t at = first, n; at < last; at += n) {
         n = MIN(last - at, BLOCK);
         if (!xlm_corpus_read_links(s->append->corpus, pairs, at, n, links, error))
             return false;
@@ -150,7 +160,9 @@ static bool find_linked(struct search *s, const xlm_corpus_pairs *pairs, GArray 
             if (xlm_appended_is_dropped(s->append, text[i % 2]->language_id, links[i]) && depends(s, other, links[i ^ 1]))
                 g_array_append_val(found[other->language_id], links[i ^ 1]);
         }
+        xlm_progress_show(&progress, (double)(at - first));
     }
+    xlm_progress_end(&progress);
     return true;
 }
 
@@ -158,13 +170,16 @@ static bool find_linked(struct search *s, const xlm_corpus_pairs *pairs, GArray 
 static bool count_dropped(struct search *s, const xlm_corpus_text *text, GError **error)
 {
     const GArray *dropped = s->append->dropped[text->language_id];
+    xlm_progress progress = xlm_progress_begin("counting what is left out", (double)dropped->len, "sentences");
     for (guint i = (guint)s->comm->rank; i < dropped->len; i += (guint)s->comm->ranks) {
         int64_t one = 1;
         if (!read_sentences(s, text, g_array_index(dropped, int64_t, i), &one, error))
             return false;
         for (guint k = 0; k < s->ids->len; k++)
             s->append->dropped_counts[g_array_index(s->ids, int32_t, k)]++;
+        xlm_progress_show(&progress, (double)i);
     }
+    xlm_progress_end(&progress);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/exhaustion.h"
+#include "base/progress.h"
 #include "files/large_array.h"
 
 enum {
@@ -204,16 +205,20 @@ void xlm_duplicates_find(xlm_duplicates *d, const xlm_comm *comm)
     d->is = g_new0(uint8_t, d->count / 8 + 1);
     int64_t rounds = d->chunks->len;
     xlm_comm_max_int64(comm, &rounds, 1);
+    xlm_progress progress = xlm_progress_begin("comparing sentences", (double)(rounds + BUCKETS), "parts");
     for (int64_t i = 0; i < rounds; i++) {
         send_chunk(&s, (guint)i);
         send_answers(&s);
+        xlm_progress_show(&progress, (double)i);
     }
     for (guint i = 0; i < BUCKETS; i++) {
         settle(&s, &s.buckets[i]);
         g_array_free(s.buckets[i].records, TRUE);
         if (i % BUCKETS_A_ROUND == BUCKETS_A_ROUND - 1)
             send_answers(&s);
+        xlm_progress_show(&progress, (double)(rounds + i));
     }
+    xlm_progress_end(&progress);
     free_arrays(s.out, comm->ranks);
     free_arrays(s.answers, comm->ranks);
     g_free(s.received);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/progress.h"
 #include "files/files.h"
 #include "text/lines.h"
 
@@ -109,19 +110,22 @@ static bool read_share(struct counter *c, int file, const char *name, GError **e
     c->noted = c->share.begin > 0 ? c->share.begin - c->distance : 0;
     if (c->share.begin >= c->share.end)
         return true;
-    for (;;) {
+    xlm_progress progress = xlm_progress_begin("looking for lines", (double)(c->share.end - at), "B");
+    for (const int64_t first = at;;) {
+        xlm_progress_show(&progress, (double)(at - first));
         const ssize_t got = pread(file, buffer, BUFFER, (off_t)at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             return xlm_error_set(error, EX_IOERR, "%s: cannot be read: %s", name, g_strerror(errno));
         if (got > 0 && !see(c, buffer, (size_t)got, at))
-            return true;
+            break;
         at += got;
         /* A line that is longer than allowed is an error wherever it is read; no other share needs its end. */
         if (got == 0 || at > c->share.end + XLM_LINES_LONGEST)
             break;
     }
+    xlm_progress_end(&progress);
     if (c->line >= 0 && c->line < MIN(c->share.end, at))
         end_line(c);
     return true;

@@ -33,4 +33,14 @@ shows encoding -- xlm_embed map base/latest --sentences corpus.h5 --count 8 --pe
 # Nearest by cosine; neighbours of the word and of the candidates; nearest by CSLS.
 shows 'looking for nearest vectors' -- xlm_embed neighbours base/latest house --language en
 [ "$(grep -c '^looking for nearest vectors: ' shown.log)" -ge 4 ] || fail "no progress of neighbours: $(cat shown.log)"
+
+# Text that is added to a corpus, some of whose sentences it holds out; sentences that occur twice.
+{ head -n 200 text.en; head -n 50 text.en; } >more.en
+{ tail -n 200 text.xx; head -n 50 text.xx; } >more.xx
+shows 'looking for lines' 'comparing sentences' 'reading earlier pairs' 'looking for held-out sentences' \
+    'looking for their translations' 'counting what is left out' 'copying sentences' 'copying links' -- \
+    xlm_prep --append corpus.h5 --mono en=more.en --para en-xx=more.en,more.xx --duplicates drop -o appended.h5
+
+# Co-occurrence.
+shows 'counting pairs' 'adding up pairs' 'writing counts' -- xlm_cooc corpus.h5 -o cooc.h5
 finish

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/log.h"
 #include "files/files.h"
 #include "files/new_file.h"
 #include "store/store.h"
@@ -41,12 +43,27 @@ static xlm_store *open_store(const xlm_comm *comm, const char *path, int64_t n, 
     return store;
 }
 
+/* A file that takes a thousand times the room of its words may be what is wanted: no error. */
+static bool write_words(xlm_store *store, uint64_t n, const char *const *words, GError **error)
+{
+    enum { LONG = 1000 }; /* as of subwords in xlm_prep */
+    size_t longest = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const size_t size = strlen(words[i]);
+        longest = MAX(longest, size);
+    }
+    if (longest > LONG)
+        xlm_log_warn("the longest word has %zu bytes, and in the file each of the %" G_GUINT64_FORMAT " takes as many: %.1f MB",
+                     longest, n, (double)longest * (double)n / 1e6);
+    return xlm_store_write_strings(store, "/words", n, words, error);
+}
+
 xlm_store *xlm_vector_store_create(const xlm_comm *comm, const char *path, int64_t n, int64_t width, const char *const *words,
                                    const char *command, GError **error)
 {
     xlm_store *store = open_store(comm, path, n, width, 0, error);
     if (store != NULL && !(xlm_store_set_text(store, "/", "command", command, error) &&
-                           (words == NULL || xlm_store_write_strings(store, "/words", (uint64_t)n, words, error))))
+                           (words == NULL || write_words(store, (uint64_t)n, words, error))))
         g_clear_pointer(&store, xlm_store_discard);
     return store;
 }
@@ -149,8 +166,8 @@ bool xlm_vector_file_add(xlm_vector_file *file, int64_t n, const char *const *na
 
 static bool commit_store(xlm_vector_file *file, GError **error)
 {
-    const bool good = file->names == NULL || xlm_store_write_strings(file->store, "/words", file->names->len,
-                                                                     (const char *const *)file->names->pdata, error);
+    const bool good = file->names == NULL ||
+                      write_words(file->store, file->names->len, (const char *const *)file->names->pdata, error);
     return xlm_store_end(file->store, good, error);
 }
 

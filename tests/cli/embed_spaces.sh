@@ -173,6 +173,13 @@ logged white.log xlm_embed whiten plane.vec -o white.h5
 numbers /vectors white.h5 >white
 near white 1.2247449 0 -1.2247449 0 0 1.2247449 0 -1.2247449
 
+# A word that all of a file's words must make room for.
+{ cat plane.vec; printf '%01001d 1 2\n' 0; } >long.vec
+! grep -q 'longest word' white.log || fail "usual words are said to be long: $(cat white.log)"
+logged white.log xlm_embed whiten long.vec -o white.h5
+grep -q 'warning: the longest word has 1001 bytes, and in the file each of the 5 takes as many: 0.0 MB$' white.log ||
+    fail "a word of 1 KB: $(cat white.log)"
+
 # One space with two languages, and the subwords of a dictionary.
 small_corpus --para en-xx=text.en,text.xx --bpe 400
 logged train.log xlm_train job.conf --set train.steps=1

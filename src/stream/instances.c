@@ -33,6 +33,8 @@ void xlm_instances_add(xlm_instances *instances, const xlm_extent *extent)
     g_array_append_val(instances->blocks, block);
 }
 
+uint64_t xlm_instances_bytes(const xlm_instances *instances) { return sizeof(xlm_block) * (uint64_t)instances->blocks->len; }
+
 const xlm_block *xlm_instances_find(const xlm_instances *instances, int64_t instance)
 {
     guint low = 0, high = instances->blocks->len; /* block low begins at or before the instance, block high after it */

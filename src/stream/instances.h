@@ -49,6 +49,8 @@ void xlm_instances_init(xlm_instances *instances);
 void xlm_instances_clear(xlm_instances *instances);
 /* Add the next instance. A block ends after 64 instances or 4,096 units, so that finding an instance is a short walk. */
 void xlm_instances_add(xlm_instances *instances, const xlm_extent *extent);
+/* Memory of the index, which stays as it is. */
+uint64_t xlm_instances_bytes(const xlm_instances *instances);
 /* The block of an instance (0 <= instance < count). */
 const xlm_block *xlm_instances_find(const xlm_instances *instances, int64_t instance);
 

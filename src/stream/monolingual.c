@@ -171,6 +171,7 @@ static bool open_component(const xlm_opening *o, const char *name, xlm_component
     component->instances = m->instances.count;
     component->share = (double)m->tokens;
     component->lengths = m->instances.lengths;
+    component->index_bytes = xlm_instances_bytes(&m->instances);
     component->spans = m;
     return true;
 }

@@ -257,6 +257,7 @@ static bool open_component(const xlm_opening *opening, const char *name, xlm_com
     component->instances = p->instances.count;
     component->share = (double)p->taken;
     component->lengths = p->instances.lengths;
+    component->index_bytes = xlm_instances_bytes(&p->instances);
     component->spans = p;
     return true;
 }

@@ -43,6 +43,7 @@ typedef struct xlm_component {
     int64_t begins;    /* the first step at which it is drawn */
     void *spans;       /* state of the spans class, which finds the spans of its instances */
     xlm_lengths lengths; /* of its instances */
+    uint64_t index_bytes; /* memory of their index */
     int64_t together;  /* number of consecutive instances that belong to one step and are drawn together; 0 means 1 */
 } xlm_component;
 

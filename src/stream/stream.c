@@ -255,6 +255,14 @@ int64_t xlm_stream_instances(const xlm_stream *stream)
     return n;
 }
 
+uint64_t xlm_stream_index_bytes(const xlm_stream *stream)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < xlm_stream_components(stream); i++)
+        bytes += component_at(stream, i)->index_bytes;
+    return bytes;
+}
+
 int64_t xlm_stream_batch(const xlm_stream *stream, int64_t step)
 {
     return xlm_batch_size_at(stream->draws, step) * stream->together;

@@ -59,6 +59,8 @@ bool xlm_stream_has_noise(const xlm_stream *stream);
 bool xlm_stream_is_labelled(const xlm_stream *stream);
 /* Number of distinct instances: one epoch over all languages. */
 int64_t xlm_stream_instances(const xlm_stream *stream);
+/* Memory of the index of instances, which every rank has whole. */
+uint64_t xlm_stream_index_bytes(const xlm_stream *stream);
 /* The number of components: languages or pairs, in the order of `languages`; one if it reads examples. */
 int xlm_stream_components(const xlm_stream *stream);
 /* Their names, NULL-terminated: codes of languages or of pairs ("de-en"); NULL if it reads examples. Valid as long as the

@@ -64,6 +64,15 @@ static uint64_t packed_bytes(const xlm_run_size *size, int64_t micro_batches, in
            xlm_packed_bytes(size->arithmetic.precision, tokens, size->job->model.feed_forward_size);
 }
 
+static uint64_t index_bytes(const xlm_job_streams *streams)
+{
+    uint64_t bytes = 0;
+    for (int s = 0; s < streams->n; s++)
+        bytes += xlm_stream_index_bytes(streams->training[s]) +
+                 (streams->held_out[s] != NULL ? xlm_stream_index_bytes(streams->held_out[s]) : 0);
+    return bytes;
+}
+
 /* The estimate itself takes a copy of the declared states, and writes to both. Looked at before: a state may be much of a node's
  * memory, of which nothing has been used yet. ranks: those of this node that estimate at the same time. */
 static bool check_states(uint64_t states, int ranks, GError **error)
@@ -99,6 +108,7 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
         .moments = (masters ? 3 : 2) * sizeof(float) * (uint64_t)xlm_shards_max_own(learning, ranks),
         .averages = xlm_averages_bytes(size->host, learning, ranks),
         .states = 2 * states, /* another copy is for snapshots (checkpoint/snapshot.h) */
+        .index = index_bytes(size->streams),
         .resources = xlm_host_resource_bytes(size->host),
         .results = size->validation.results,
         .exchange = xlm_reduce_scatter_bytes(learning, ranks, c->exchange == XLM_BFLOAT16) +
@@ -106,7 +116,7 @@ bool xlm_memory_of_rank(const xlm_run_size *size, int ranks, xlm_memory_estimate
         .kept = cost.kept * (uint64_t)(micro_batches / ranks),
         .pass = cost.pass,
     };
-    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.resources + e.results + e.gradients +
+    e.total = e.parameters + e.packed + e.moments + e.averages + e.states + e.index + e.resources + e.results + e.gradients +
               e.exchange + e.kept + e.pass + program;
     *estimate = e;
     return true;
@@ -143,7 +153,7 @@ bool xlm_memory_check(const xlm_comm *comm, const xlm_run_size *size, xlm_memory
         return false;
     failure = NULL;
     e.node_needed = (uint64_t)xlm_comm_sum_node(comm, (int64_t)e.total);
-    const uint64_t allocated = e.resources + e.states / 2; /* all that objectives have read and declared */
+    const uint64_t allocated = e.index + e.resources + e.states / 2; /* streams, and all that objectives have read and declared */
     const uint64_t memory_left = xlm_memory_left(), of_node = (uint64_t)xlm_comm_sum_node(comm, (int64_t)allocated);
     e.node_available = memory_left < UINT64_MAX ? memory_left + of_node : UINT64_MAX;
     *estimate = e;

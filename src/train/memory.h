@@ -9,6 +9,7 @@
  * a step dump. */
 typedef struct xlm_memory_estimate {
     uint64_t parameters, packed, gradients, moments, averages, states, exchange, pass, total; /* packed: gemm/packed.h */
+    uint64_t index;        /* of the instances of streams: counted in total, and already allocated */
     uint64_t resources;    /* files that objectives have requested and that were read before: counted in total, and already
                             * allocated */
     uint64_t results;      /* of validations: the same, but that they may not have been touched */

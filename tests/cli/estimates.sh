@@ -57,6 +57,27 @@ OMP_NUM_THREADS=24 logged threads.log xlm_train mlm.conf --set train.output=thre
     --set train.threads=24 --set train.steps=6 --set train.warmup=2
 estimated threads.log 0.05
 
+# The index of instances, which a small corpus has little of: four of 64 MiB in place of its own, of the training and the held-out
+# text of two streams. The libraries of sanitizers must be loaded first, so with them it is not tried.
+cat >index.c <<'C'
+#include <stdint.h>
+uint64_t xlm_stream_index_bytes(const void *stream)
+{
+    (void)stream;
+    return UINT64_C(64) << 20;
+}
+C
+# shellcheck disable=SC2086 # a compiler with its first arguments
+$XLM_CC -shared -fPIC -o index.so index.c || fail "index.c does not compile"
+# total [VARIABLE=VALUE]: GiB of a rank.
+total() {
+    env "$@" xlm_train everything.conf --dry-run --set train.output=dry 2>&1 | sed -n 's/^memory: \([0-9.]*\) GiB a rank.*/\1/p'
+}
+[ "${XLM_SANITIZERS-}" = yes ] ||
+    awk -v small="$(total)" -v large="$(total LD_PRELOAD="$PWD/index.so${LD_PRELOAD:+:$LD_PRELOAD}")" \
+        'BEGIN { more = large - small; exit !(small > 0 && more > 0.23 && more < 0.27) }' ||
+    fail "the index of instances is not in the estimate"
+
 # A plugin that says nothing of its cost.
 for plugin in simcse sides pull-together contrast; do
     build_plugin $plugin

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "stream/instances.h"
 #include "stream/packing.h"
 #include "stream/parallel.h"
 #include "stream/stages.h"
@@ -166,6 +167,24 @@ static void sentences_are_joined_and_cut(void **state)
 }
 
 /* Each sentence alone; one that does not fit is cut, and its rest is an instance too. */
+/* A block of the index for every 64 instances, and for 4,096 units at most. */
+static void index_of_instances(void **state)
+{
+    (void)state;
+    xlm_corpus *corpus = make_corpus(&two_languages);
+    xlm_stream *stream = open_stream(corpus, "length=8\nmask=0\n");
+    assert_int_equal(xlm_stream_components(stream), 2);
+    assert_int_equal(xlm_stream_index_bytes(stream), 2 * sizeof(xlm_block));
+    xlm_stream_close(stream);
+    xlm_corpus_close(corpus);
+    xlm_instances instances;
+    xlm_instances_init(&instances);
+    for (int64_t i = 0; i < 129; i++)
+        xlm_instances_add(&instances, &(xlm_extent){.unit = i, .end = i + 1});
+    assert_int_equal(xlm_instances_bytes(&instances), 3 * sizeof(xlm_block));
+    xlm_instances_clear(&instances);
+}
+
 static void single_sentences(void **state)
 {
     (void)state;
@@ -669,6 +688,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(special_tokens_are_the_vocabularys),
         cmocka_unit_test(sentences_are_joined_and_cut), cmocka_unit_test(single_sentences),
+        cmocka_unit_test(index_of_instances),
         cmocka_unit_test(all_languages_when_none_is_named),
         cmocka_unit_test(corpus_of_one_token),
         cmocka_unit_test(form_xlm),

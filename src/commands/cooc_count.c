@@ -29,7 +29,8 @@ static const GOptionEntry options[] = {
      "add to the counts of this table, which was made from other text with the same vocabulary; its window is used, and its "
      "subwords, whatever their counts in the other text", "FILE"},
     {"memory", 0, 0, G_OPTION_ARG_STRING, &given.memory,
-     "memory per rank for counting, approximately; the rest goes to scratch files (default 2G)", "BYTES[K|M|G]"},
+     "memory per rank for counting, approximately; the rest goes to scratch files, except a row of the table, which comes from all "
+     "ranks at once (default 2G)", "BYTES[K|M|G]"},
     {"scratch", 0, XLM_DIRECTORY, G_OPTION_ARG_FILENAME, &given.scratch,
      "directory of scratch files (default: that of the output)", "DIR"},
     {.long_name = NULL}};

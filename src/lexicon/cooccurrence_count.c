@@ -280,8 +280,7 @@ static bool add_up(struct counting *c, int language, const uint64_t *in, const i
     xlm_pair_runs *parts = xlm_pair_runs_new(width, c->scratch);
     int64_t max_records = 0;
     for (int r = 0; r < c->comm->ranks; r++) {
-        const size_t bytes = sizeof(uint64_t) * (size_t)(received[r] * (1 + width));
-        xlm_pair_runs_add(parts, g_memdup2(in, bytes), received[r]);
+        xlm_pair_runs_lend(parts, in, received[r]);
         in += received[r] * (1 + width);
         max_records += received[r];
     }
@@ -307,7 +306,7 @@ static bool add_up(struct counting *c, int language, const uint64_t *in, const i
 }
 
 /* The number of rounds in which a language is gathered: what a rank sends, receives and reads from the table at once takes about
- * a sixteenth of the memory; at times there are four copies. Collective, the same on all ranks. */
+ * a sixteenth of the memory; at times there are three copies. Collective, the same on all ranks. */
 static int64_t count_rounds(const struct counting *c, int language, int64_t records)
 {
     static const int64_t SMALLEST = 1 << 20, LARGEST = 1 << 27, MAX_ROUNDS = 1 << 16; /* bytes, rounds */

@@ -11,6 +11,7 @@ struct run {
     uint64_t *words;      /* in memory, or of `disk` */
     xlm_large_array disk; /* empty: the run is in memory */
     int64_t records;
+    bool lent;            /* the words are the caller's */
 };
 
 /* More runs on disk than this are merged into one: each is a scratch file, of which there may not be too many. */
@@ -25,11 +26,16 @@ struct xlm_pair_runs {
 
 static size_t record_size(int width) { return sizeof(uint64_t) * (size_t)(1 + width); }
 
+static void free_words(const struct run *run)
+{
+    if (run->disk.size == 0 && !run->lent)
+        g_free(run->words);
+}
+
 static void free_run(gpointer pointer)
 {
     struct run *run = pointer;
-    if (run->disk.size == 0)
-        g_free(run->words);
+    free_words(run);
     xlm_large_array_free(&run->disk);
 }
 
@@ -49,15 +55,24 @@ void xlm_pair_runs_free(xlm_pair_runs *runs)
     g_free(runs);
 }
 
-void xlm_pair_runs_add(xlm_pair_runs *runs, uint64_t *words, int64_t records)
+static void add_run(xlm_pair_runs *runs, struct run run)
 {
-    const struct run run = {.words = words, .records = records};
-    if (records == 0) {
-        g_free(words);
+    if (run.records == 0) {
+        free_words(&run);
         return;
     }
     g_array_append_val(runs->runs, run);
-    runs->in_memory += records;
+    runs->in_memory += run.records;
+}
+
+void xlm_pair_runs_add(xlm_pair_runs *runs, uint64_t *words, int64_t records)
+{
+    add_run(runs, (struct run){.words = words, .records = records});
+}
+
+void xlm_pair_runs_lend(xlm_pair_runs *runs, const uint64_t *words, int64_t records)
+{
+    add_run(runs, (struct run){.words = (uint64_t *)words, .records = records, .lent = true});
 }
 
 int64_t xlm_pair_runs_bytes(const xlm_pair_runs *runs) { return runs->in_memory * (int64_t)record_size(runs->width); }
@@ -102,7 +117,7 @@ bool xlm_pair_runs_spill(xlm_pair_runs *runs, GError **error)
             return false;
         memcpy(on_disk.words, run->words, on_disk.disk.size);
         xlm_large_array_release(&on_disk.disk, 0, on_disk.disk.size);
-        g_free(run->words);
+        free_words(run);
         *run = on_disk;
         runs->in_memory -= run->records;
         runs->on_disk += run->records;

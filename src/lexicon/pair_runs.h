@@ -32,6 +32,8 @@ xlm_pair_runs *xlm_pair_runs_new(int width, const char *scratch);
 void xlm_pair_runs_free(xlm_pair_runs *runs); /* NULL is allowed */
 /* Takes ownership of words[records x (1 + width)], from g_malloc. A run without records is not kept. */
 void xlm_pair_runs_add(xlm_pair_runs *runs, uint64_t *words, int64_t records);
+/* The same for words that stay the caller's, and as they are until the runs are freed. */
+void xlm_pair_runs_lend(xlm_pair_runs *runs, const uint64_t *words, int64_t records);
 /* The number of bytes in memory; the number of records, in memory and on disk. */
 int64_t xlm_pair_runs_bytes(const xlm_pair_runs *runs);
 int64_t xlm_pair_runs_records(const xlm_pair_runs *runs);

@@ -142,8 +142,36 @@ static void test_bits(void **state)
     assert_int_equal(xlm_pair_counter_bits(INT32_MAX, 4), 64);
 }
 
+/* Words that are lent stay the caller's, in memory as on disk. */
+static void test_lent(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    const uint64_t first[] = {xlm_pair(0, 1), 2, xlm_pair(3, 4), 5}, second[] = {xlm_pair(3, 4), 7};
+    g_autofree char *scratch = g_dir_make_tmp("xlm-pairs-XXXXXX", &error);
+    assert_non_null(scratch);
+    for (int spill = 0; spill < 2; spill++) {
+        uint64_t record[2];
+        xlm_pair_runs *runs = xlm_pair_runs_new(1, scratch);
+        xlm_pair_runs_lend(runs, first, 2);
+        xlm_pair_runs_lend(runs, second, 1);
+        xlm_pair_runs_lend(runs, second + 2, 0);
+        assert_int_equal(xlm_pair_runs_records(runs), 3);
+        assert_true(spill == 0 || xlm_pair_runs_spill(runs, &error));
+        xlm_pair_merge *merge = xlm_pair_merge_new(1);
+        xlm_pair_merge_add(merge, runs, 0, 0, 4);
+        assert_true(xlm_pair_merge_sum(merge, record) && record[0] == first[0] && record[1] == 2);
+        assert_true(xlm_pair_merge_sum(merge, record) && record[0] == second[0] && record[1] == 12);
+        assert_false(xlm_pair_merge_sum(merge, record));
+        xlm_pair_merge_free(merge);
+        xlm_pair_runs_free(runs);
+    }
+    g_rmdir(scratch);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_tags), cmocka_unit_test(test_bits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_tags), cmocka_unit_test(test_bits),
+                                       cmocka_unit_test(test_lent)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/rng.h"
 #include "checkpoint/objective_arrays.h"
+#include "corpus/corpus.h"
 #include "files/files.h"
 #include "files/path.h"
 #include "gemm/hardware.h"
+#include "job/rank_inputs.h"
 #include "model/model_file.h"
 #include "objective/host.h"
 #include "options/options.h"
@@ -99,6 +102,7 @@ typedef struct work {
     xlm_host *host; /* of the task */
     xlm_tokenizer *tokenizer;
     xlm_task_source *sources;
+    uint64_t digest; /* of what all ranks must have read */
     GArray *tests;   /* tested */
     GArray *outputs; /* output */
 } work;
@@ -265,12 +269,26 @@ static bool open_text(work *w, GError **error)
     if (sets == NULL || !check_language(sets, error))
         return false;
     g_array_set_size(w->tests, sets->len);
-    bool good = true;
+    bool good = xlm_task_sources_digest(w->sources, n, &w->digest, error);
     for (guint i = 0; i < sets->len && good; i++) {
         test_at(w, i)->set = g_array_index(sets, xlm_task_set, i);
         good = open_part(w, test_at(w, i), error);
     }
     return good;
+}
+
+/* Add the model: its vocabulary, its step and a sample of each of its arrays, the first numbers. */
+static void add_model(work *w)
+{
+    enum { SAMPLE = 1024 };
+    const xlm_parameters *p = w->loaded->parameters;
+    const uint64_t numbers[] = {xlm_corpus_digest_of(w->loaded->vocabulary), (uint64_t)w->loaded->step};
+    w->digest = xlm_digest(numbers, sizeof numbers, w->digest);
+    for (int i = 0; i < xlm_parameters_count(p); i++) {
+        const xlm_parameter *one = xlm_parameters_get(p, i);
+        const int64_t n = MIN(one->rows * one->cols, SAMPLE);
+        w->digest = xlm_digest(xlm_parameters_values(p) + one->start, sizeof(xlm_real) * (uint64_t)n, w->digest);
+    }
 }
 
 static bool open_work(work *w, const char *path, GError **error)
@@ -287,6 +305,7 @@ static bool open_work(work *w, const char *path, GError **error)
         return false;
     int states;
     const xlm_saved_state *state = xlm_host_states(w->host, &states);
+    add_model(w);
     return xlm_states_read(path, states, state, error);
 }
 
@@ -435,7 +454,7 @@ int main(int argc, char **argv)
     if (xlm_program_open(program.name, &comm, &argc, &argv, &error) && open_work(&w, argv[1], &error) &&
         check_scores(&w, &error) && comm.rank == 0)
         check_places(&w, &error);
-    if (xlm_comm_agree(&comm, &error))
+    if (xlm_comm_agree(&comm, &error) && xlm_rank_inputs_check(&comm, "", "CHECKPOINT and --test", w.digest, &error))
         evaluate(&comm, &w, argv[1], &error);
     close_work(&w);
     xlm_program_free_options(option_groups);

@@ -240,4 +240,12 @@ cmp <(cut -f 3- bare.pred) <(cut -f 3- labelled.pred) && [ -z "$(cut -f 2 bare.p
 expect 65 'bare.tsv:1: the label is empty' xlm_eval nli/best --test bare.tsv
 expect 65 'other.tsv:7: the training text has no label' ranks 2 xlm_eval nli/best --test other.tsv --csv none.csv
 [ ! -e none.csv ] && [ ! -s expect.out ] || fail "a table of other labels"
+# Ranks that read different files, as on disks of their own: as many items of other text.
+mkdir disk0 disk1
+cp test.en.tsv disk0/test.tsv
+sed '$d' test.en.tsv >disk1/test.tsv
+tail -n 2 test.en.tsv | head -n 1 >>disk1/test.tsv
+# shellcheck disable=SC2016 # each rank's own shell
+expect 65 '^xlm_eval: CHECKPOINT and --test: not the same on rank 1, on .* as on rank 0' ranks 2 sh -c \
+    'cd "disk${OMPI_COMM_WORLD_RANK-$PMI_RANK}" && exec xlm_eval ../nli/best --test test.tsv'
 finish

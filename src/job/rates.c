@@ -33,10 +33,13 @@ bool xlm_rates_check_freeze(const xlm_jobfile *file, const char *section, const 
            xlm_jobfile_refuse(file, section, "freeze", error, "%s", why->message);
 }
 
-/* Is the layer kept as it is? frozen: of xlm_rates_read_freeze. */
-static bool is_frozen(xlm_layer layer, int64_t frozen)
+/* Is the parameter kept as it is? frozen: of xlm_rates_read_freeze. The norm after the last layer is frozen with that layer. */
+static bool is_frozen(const xlm_model_config *model, const char *parameter, int64_t frozen)
 {
-    return frozen >= 0 && (layer.stack == XLM_STACK_EMBEDDINGS || (layer.stack == XLM_STACK_ENCODER && layer.number < frozen));
+    const xlm_layer layer = xlm_layer_of(parameter, NULL);
+    const bool all = frozen == xlm_layers_of(model, XLM_STACK_ENCODER);
+    return frozen >= 0 && (layer.stack == XLM_STACK_EMBEDDINGS || (layer.stack == XLM_STACK_ENCODER && layer.number < frozen) ||
+                           (all && xlm_layer_is_final_norm(parameter, XLM_STACK_ENCODER)));
 }
 
 /* What stays as it is; layers: as xlm_rates_read_freeze has it; parameters: of how many elements. */
@@ -94,7 +97,7 @@ bool xlm_rates_set(const xlm_optimiser_config *config, const xlm_model_config *m
     for (int i = 0; i < xlm_parameters_count(parameters); i++) {
         const xlm_parameter *p = xlm_parameters_get(parameters, i);
         const xlm_layer layer = xlm_layer_of(p->name, NULL);
-        const bool still = is_kept(&model->adapters, p->name) || is_frozen(layer, layers) ||
+        const bool still = is_kept(&model->adapters, p->name) || is_frozen(model, p->name, layers) ||
                            (head_frozen && g_str_has_prefix(xlm_part_of(p->name), "lm_head/"));
         xlm_parameters_set_rate(parameters, i, still ? 0 : pow(decay, (double)xlm_layers_above(model, layer)));
         frozen += still ? p->rows * p->cols : 0;

@@ -7,6 +7,7 @@
 
 static const char adapters[] = "adapters/";
 static const char layer_prefix[] = "/layer.", shared[] = "shared", embeddings[] = "embeddings/", head[] = "lm_head/";
+static const char final_norm[] = "/layer_norm/";
 
 const char *xlm_stack_name(xlm_stack stack)
 {
@@ -87,6 +88,12 @@ xlm_layer xlm_layer_of(const char *parameter, const char **rest)
             *rest = after + strcspn(after, "/") + (strchr(after, '/') != NULL);
     }
     return layer;
+}
+
+bool xlm_layer_is_final_norm(const char *parameter, xlm_stack stack)
+{
+    const char *after = skip(parameter, xlm_stack_name(stack));
+    return after != NULL && g_str_has_prefix(after, final_norm);
 }
 
 void xlm_layer_name(const xlm_model_config *config, xlm_layer layer, const char *block, char *name, size_t size)

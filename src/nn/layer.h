@@ -25,6 +25,9 @@ int64_t xlm_layers_above(const xlm_model_config *config, xlm_layer layer);
  * name after the layer ("attention/query/weight"), or the whole name if it belongs to no layer. NULL: not wanted. */
 xlm_layer xlm_layer_of(const char *parameter, const char **rest);
 
+/* Is the parameter one of the norm after the last layer of a stack (final_norm)? It is of no layer. */
+bool xlm_layer_is_final_norm(const char *parameter, xlm_stack stack);
+
 /* The name of a block of the layer, "encoder/layer.3/attention"; layer.shared if all layers have the same weights. [out] name:
  * [size]. */
 void xlm_layer_name(const xlm_model_config *config, xlm_layer layer, const char *block, char *name, size_t size);

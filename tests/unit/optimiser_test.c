@@ -199,6 +199,7 @@ static xlm_parameters *rated_decoder(double decay, const char *freeze, bool shar
     model.share_layers = share;
     model.language_embeddings = true;
     model.embedding_size = 4;
+    model.final_norm = true;
     assert_true(xlm_model_check(&model, NULL));
     xlm_parameters *p = xlm_parameters_new();
     xlm_model_free(xlm_model_new(&model, p));
@@ -267,6 +268,13 @@ static void what_is_frozen_has_no_rate(void **state)
     assert_true(rate_of(p, "embeddings/word/weight") == 0 && rate_of(p, "encoder/layer.0/attention/query/bias") == 0 &&
                 rate_of(p, "encoder/layer.1/feed_forward/output/bias") == 0);
     assert_true(rate_of(p, "encoder/layer.2/attention/query/bias") == 1 && rate_of(p, "lm_head/bias") == 1);
+    assert_true(rate_of(p, "encoder/layer_norm/weight") == 1);
+    xlm_parameters_free(p);
+    /* The norm after the last layer is no part of the head. */
+    p = rated_decoder(0.5, "3", false, false, 2);
+    assert_true(rate_of(p, "encoder/layer.2/attention/query/bias") == 0 && rate_of(p, "encoder/layer_norm/weight") == 0 &&
+                rate_of(p, "encoder/layer_norm/bias") == 0);
+    assert_true(rate_of(p, "decoder/layer_norm/weight") == 1 && rate_of(p, "lm_head/bias") == 1);
     xlm_parameters_free(p);
     static const char *const wrong[] = {"4", "0", "-1", "embedding", "2 layers", "1.5"};
     int64_t layers;

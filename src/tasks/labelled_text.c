@@ -305,6 +305,9 @@ static bool begin_table(reader *r, bool *taken, GError **error)
         column[ID] = find_column(r, r->id_name);
         describe(r, "columns");
     } else if (numbers) {
+        for (int v = 0; v < NEEDED; v++)
+            if (column[v] >= (int)r->columns)
+                return refuse(r, error, "columns asks for column %d, and the line has %u", column[v] + 1, r->columns);
         if (choose_naming(r, false, has_column, r))
             return refuse(r, error, "it has a header; let columns name its columns, instead of numbers");
         r->file.form = "columns by their numbers";

@@ -221,6 +221,8 @@ wrong 65 'last-dev.tsv:1: the training text has no label .*say columns = 3,1,2$'
 tune 1 last --set tune.train=last.tsv --set tune.dev=last-dev.tsv --set tune.epochs=1 \
     --set 'task classification.columns=3,1,2'
 grep -q '^3 labels: contradiction, entailment, neutral$' last.log || fail "$(cat last.log)"
+wrong 65 'single.tsv:1: columns asks for column 3, and the line has 2$' --set tune.dev=single.tsv \
+    --set 'task classification.columns=1,2,3'
 printf '{"label": "a", "text": "b"}\n{"label": "a" "text": "b"}\n' >bad.jsonl
 wrong 65 'bad.jsonl:2: byte [0-9]*: invalid JSON' --set tune.train=bad.jsonl
 wrong 78 'code_switching = xx: none of the training files' --set 'task classification.code_switching=xx'

@@ -189,7 +189,8 @@ static void test_plain(void **state)
     reads("cola.tsv", "gj04\t1\t\tOne more.\ngj04\t0\t*\tThem more.\n", NULL, "2,4",
           "1.0:1(One more.) 2.1:0(Them more.) columns by their numbers; 0 left out, 0 empty");
     refuses("cola.tsv", "gj04\t1\t\tOne more.\n", NULL, NULL, EX_DATAERR, "cola.tsv:1: 4 columns between tabs and no header");
-    refuses("cola.tsv", "gj04\t1\t\tOne more.\n", NULL, "2,5", EX_DATAERR, "cola.tsv:1: 4 columns between tabs");
+    refuses("cola.tsv", "gj04\t1\t\tOne more.\n", NULL, "2,5", EX_DATAERR,
+            "cola.tsv:1: columns asks for column 5, and the line has 4");
     /* A header would be an item with the class "label"; but a class may have the name of a column. */
     refuses("a.tsv", "id\tsentence1\tsentence2\tlabel\n1\tA\tB\t0\n", NULL, "4,2,3", EX_DATAERR, "a.tsv:1: it has a header");
     refuses("a.tsv", "g\tlabel\tsentence1_my\tsentence2_my\nf\tx\tA\tB\n", "my", "2,3", EX_DATAERR, "a.tsv:1: it has a header");

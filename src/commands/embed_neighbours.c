@@ -96,6 +96,9 @@ static bool open_words(work *w, char *const *words, GError **error)
             return xlm_error_set(error, EX_DATAERR, "%s: has no vector for \"%s\"", xlm_word_space_path(side->space), words[i]);
         if (number == (int64_t)w->asked->len)
             g_ptr_array_add(w->asked, words[i]);
+        else if (strcmp(words[i], w->asked->pdata[number]) != 0)
+            xlm_log_warn("\"%s\" and \"%s\" have one vector; its neighbours are shown once, as those of \"%s\"", words[i],
+                         (const char *)w->asked->pdata[number], (const char *)w->asked->pdata[number]);
     }
     return true;
 }

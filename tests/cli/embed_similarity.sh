@@ -12,6 +12,14 @@ row() { awk -F, -v k="$2" -v f="$3" -v s="$4" -v m="$5" '$1 == k && $2 == f && $
 # near GOT WANTED: numbers that agree to a few digits.
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(a != "" && d < 1e-5 && d > -1e-5) }'; }
 
+# ---- two words that are asked for, of which a file in lower case has one ----
+printf '%s\n' 'queen 1 0' 'king 1 1' >lower.vec
+logged two.log xlm_embed neighbours lower.vec queen Queen -k 0
+grep -q '^xlm_embed: warning: "Queen" and "queen" have one vector; its neighbours are shown once, as those of "queen"$' two.log ||
+    fail "two words with one vector: $(cat two.log)"
+logged two.log xlm_embed neighbours lower.vec queen queen -k 0
+! grep -q warning two.log || fail "a warning about one word: $(cat two.log)"
+
 # ---- similarity of words of a model: Pearson by the definition, Spearman by xlm_spearman ----
 { printf '# judged by nobody\nWord 1\tWord 2\tHuman (mean)\n'
   i=0

@@ -70,7 +70,7 @@ static bool check(GError **error)
            xlm_program_is_in("refine-words", given.refine_words, 1, G_MAXINT64, error) &&
            xlm_program_is_in("csls-words", given.csls_words, 0, G_MAXINT64, error) &&
            xlm_program_is_in("neighbours", given.neighbours, 1, XLM_MAX_NEIGHBOURS, error) &&
-           xlm_program_list("languages", given.languages, 1, 2, "one or two languages", &languages, error);
+           xlm_program_list("languages", given.languages, 2, 2, "two languages", &languages, error);
 }
 
 /* ---- what is read ---- */

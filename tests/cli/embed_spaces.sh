@@ -260,6 +260,7 @@ expect 65 'yy.h5: has other languages than xx.h5$' xlm_embed procrustes out/late
 cd ..
 expect 64 'files of vectors do not have' xlm_embed procrustes source.vec target.vec dict.h5 -o none/x.h5
 expect 64 'procrustes takes' xlm_embed procrustes source.vec
+expect 64 '--languages=en: must be two languages' xlm_embed procrustes out/latest dict.h5 --languages en --corpus corpus.h5
 expect 64 '--neighbours=1001: must be from 1 to 1000' xlm_embed procrustes source.vec target.vec learn.txt --neighbours 1001
 expect 64 'must be unit, centre or none' xlm_embed procrustes source.vec target.vec learn.txt --normalise length
 xlm_prep --mono en=text.en --mono xx=text.xx --words space --bpe 300 -o other.h5 2>/dev/null

@@ -422,6 +422,16 @@ static bool write_side(const work *w, int s, const char *path, int64_t d, const 
     return xlm_store_end(store, good, error);
 }
 
+/* After `centre` the source is mapped onto a target that no file has unless --target-output writes it. */
+static void tell_of_target(void)
+{
+    bool centred = false;
+    for (int i = 0; normalisations[i] != NULL; i++)
+        centred = centred || strcmp(normalisations[i], "centre") == 0;
+    if (centred && given.output != NULL && given.target_output == NULL)
+        xlm_log_info("%s: is in one space with the target without its mean, which --target-output writes", given.output);
+}
+
 static bool work_out(work *w, GError **error)
 {
     xlm_grid *grid = xlm_grid_open(w->comm);
@@ -444,6 +454,8 @@ static bool work_out(work *w, GError **error)
     good = good && xlm_program_end_table(w->comm, given.csv, g_steal_pointer(&w->csv), error) &&
            (given.output == NULL || write_side(w, 0, given.output, p.width, r, error)) &&
            (given.target_output == NULL || write_side(w, 1, given.target_output, p.width, NULL, error));
+    if (good)
+        tell_of_target();
     xlm_word_rotation_free(r);
     return good;
 }

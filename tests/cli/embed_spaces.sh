@@ -36,6 +36,12 @@ grep -q '^SVCCA 1.000000' cca.out && grep -q '^linear CKA 1.000000' cca.out || f
 grep -q '20 of 20 pairs have vectors' procrustes.log || fail "$(cat procrustes.log)"
 ranks 2 xlm_embed similarity mapped.h5 target.h5 --dictionary test.txt >read.out 2>read.log || fail "$(cat read.log)"
 
+# Without their mean, the mapped vectors are in one space with what --target-output writes alone.
+logged centred.log xlm_embed procrustes source.vec target.vec learn.txt --refine 0 --normalise unit,centre,unit -o centred.h5
+grep -q '^centred.h5: is in one space with the target without its mean, which --target-output writes$' centred.log ||
+    fail "nothing about the target without its mean: $(cat centred.log)"
+! grep -q 'without its mean' procrustes.log || fail "a word about the mean without need: $(cat procrustes.log)"
+
 # Of one direction each, -1.5 -0.5 0.5 1.5 and -2 -1 0 3 without their means: r = 8 / sqrt(5 * 14), and CKA is its square.
 printf '%s\n' 'a 0' 'b 1' 'c 2' 'd 3' >line.vec
 printf '%s\n' 'a 0' 'b 1' 'c 2' 'd 5' >other-line.vec

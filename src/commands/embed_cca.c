@@ -59,6 +59,12 @@ static bool check_rows(const work *w, GError **error)
     return true;
 }
 
+static bool leave_out_zeros(work *w, GError **error)
+{
+    g_autofree char *both = g_strdup_printf("%s and %s", w->paths[0], w->paths[1]);
+    return xlm_vector_rows_leave_out_zeros(&w->rows[0], &w->rows[1], both, error);
+}
+
 static double norm(int64_t n, const double *x)
 {
     double square = 0;
@@ -168,7 +174,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     bool good = true;
     for (int s = 0; s < 2 && good; s++)
         good = xlm_vector_rows_open(comm, arguments[s], given.language, given.most, &w.rows[s], error);
-    good = good && check_rows(&w, error) && measure(&w, error);
+    good = good && check_rows(&w, error) && leave_out_zeros(&w, error) && measure(&w, error);
     if (good && comm->rank == 0)
         print(&w);
     if (good)

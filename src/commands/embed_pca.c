@@ -79,7 +79,8 @@ typedef struct work {
 static bool open_work(work *w, const xlm_comm *comm, const char *path, GError **error)
 {
     w->comm = comm;
-    if (!xlm_vector_rows_open(comm, path, given.language, given.most, &w->rows, error))
+    if (!xlm_vector_rows_open(comm, path, given.language, given.most, &w->rows, error) ||
+        !xlm_vector_rows_leave_out_zeros(&w->rows, NULL, path, error))
         return false;
     const int64_t d = w->rows.width;
     if (given.keep > d || given.remove > d)
@@ -158,7 +159,18 @@ static bool write_rows(const work *w, const float *x, int64_t width, const char 
 
 /* ---- pca ---- */
 
-static int64_t owner_of(const xlm_vector_rows *r, int64_t row) { return row / ((r->n + r->comm->ranks - 1) / r->comm->ranks); }
+static int owner_of(const xlm_vector_rows *r, int64_t row)
+{
+    int low = 0, high = r->comm->ranks - 1; /* the last rank that begins at or before the row */
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (r->begin[middle] <= row)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
 
 /* The mean cosine of random pairs of rows of x [own x width], the same pairs on any number of ranks: the owner of the first row
  * receives the second. */

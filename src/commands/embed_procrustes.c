@@ -15,6 +15,7 @@
 #include "program/space_inputs.h"
 #include "retrieval/scored_pairs.h"
 #include "vectors/alignment.h"
+#include "vectors/cosines.h"
 #include "vectors/vector_file.h"
 
 enum { DEFAULT_REFINE = 5 };
@@ -199,16 +200,27 @@ static bool read_all(work *w, char *const *arguments, GError **error)
     return true;
 }
 
+/* Subtract the mean of the vectors that are not 0, from these alone: a vector of zeros is that of a word without data. */
+static void centre(int64_t n, int64_t width, float *x)
+{
+    g_autofree double *mean = g_new0(double, width);
+    g_autofree bool *used = g_new0(bool, n + 1);
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        used[i] = xlm_vector_length(width, x + i * width) > 0;
+        count += used[i];
+        for (int64_t c = 0; c < width && used[i]; c++)
+            mean[c] += (double)x[i * width + c];
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < width && used[i]; c++)
+            x[i * width + c] -= (float)(mean[c] / (double)count);
+}
+
 static void normalise(const char *how, int64_t n, int64_t width, float *x)
 {
     if (strcmp(how, "centre") == 0) {
-        g_autofree double *mean = g_new0(double, width);
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t c = 0; c < width; c++)
-                mean[c] += (double)x[i * width + c];
-        for (int64_t i = 0; i < n; i++)
-            for (int64_t c = 0; c < width; c++)
-                x[i * width + c] -= (float)(mean[c] / (double)n);
+        centre(n, width, x);
         return;
     }
 #pragma omp parallel for schedule(static)

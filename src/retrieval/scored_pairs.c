@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "lexicon/entries.h"
 #include "retrieval/rank_correlation.h"
 #include "text/fields.h"
@@ -125,6 +126,21 @@ static void correlate(xlm_pair_measure *m, const double *scores, const double *c
     m->harmonic = m->pearson > 0 && m->spearman > 0 ? 2 * m->pearson * m->spearman / (m->pearson + m->spearman) : 0;
 }
 
+/* Words whose vectors are 0 have no cosine: their numbers [pairs] become -1, which is not covered. */
+static void leave_out_zeros(const xlm_word_side *side, int64_t words, const float *vectors, int64_t pairs, int64_t *number)
+{
+    const int64_t width = xlm_word_space_width(side->space);
+    int64_t zeros = 0;
+    for (int64_t i = 0; i < words; i++)
+        zeros += xlm_vector_length(width, vectors + i * width) == 0;
+    for (int64_t i = 0; i < pairs && zeros > 0; i++)
+        if (number[i] >= 0 && xlm_vector_length(width, vectors + number[i] * width) == 0)
+            number[i] = -1;
+    if (zeros > 0)
+        xlm_log_warn("%s: the vectors of %" G_GINT64_FORMAT " words are 0; their pairs are not covered",
+                     xlm_word_space_path(side->space), zeros);
+}
+
 xlm_pair_measure xlm_pair_list_measure(const xlm_pair_list *list, const xlm_word_sides *sides)
 {
     xlm_pair_measure m = {.pairs = list->words[0]->len, .pearson = NAN, .spearman = NAN, .p = NAN, .harmonic = NAN};
@@ -141,6 +157,8 @@ xlm_pair_measure xlm_pair_list_measure(const xlm_pair_list *list, const xlm_word
     }
     float *vectors[2] = {xlm_word_set_vectors(&set[0], 0, xlm_word_set_count(&set[0])),
                          xlm_word_set_vectors(&set[1], 0, xlm_word_set_count(&set[1]))};
+    for (int s = 0; s < 2; s++)
+        leave_out_zeros(&sides->side[s], xlm_word_set_count(&set[s]), vectors[s], m.pairs, number[s]);
     for (int64_t i = 0; i < m.pairs; i++)
         if (number[0][i] >= 0 && number[1][i] >= 0) {
             scores[m.covered] = list->scores->len > 0 ? g_array_index(list->scores, double, i) : 0;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "gemm/gemm.h"
 #include "matrix/algebra.h"
 #include "vectors/vector_file.h"
@@ -64,6 +65,16 @@ static bool check_values(const xlm_vector_rows *r, const char *path, GError **er
            xlm_error_set(error, EX_DATAERR, "%s: has %" G_GINT64_FORMAT " vectors; at least 2 are needed", path, r->n);
 }
 
+/* Where each rank's rows begin. g_free. */
+static int64_t *find_begins(const xlm_vector_rows *r)
+{
+    int64_t *begin = g_new0(int64_t, r->comm->ranks + 1);
+    begin[r->comm->rank] = r->first;
+    begin[r->comm->ranks] = r->comm->rank == 0 ? r->n : 0;
+    xlm_comm_sum_int64(r->comm, begin, r->comm->ranks + 1);
+    return begin;
+}
+
 bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t max_vectors,
                           xlm_vector_rows *rows, GError **error)
 {
@@ -73,12 +84,66 @@ bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *la
                                                 : read_space(rows, path, language, max_vectors, &failure);
     if (good)
         check_values(rows, path, &failure);
-    return xlm_comm_agree_on(comm, failure, error);
+    if (!xlm_comm_agree_on(comm, failure, error))
+        return false;
+    rows->begin = find_begins(rows);
+    return true;
+}
+
+/* ---- rows of zeros ---- */
+
+static bool is_zero(const xlm_vector_rows *r, int64_t i)
+{
+    for (int64_t c = 0; c < r->width; c++)
+        if (r->values[i * r->width + c] != 0)
+            return false;
+    return true;
+}
+
+/* Keep the rows of all ranks that are not to be left out. */
+static void keep(xlm_vector_rows *r, const char *out)
+{
+    int64_t kept = 0, own = 0;
+    for (int64_t i = 0; i < r->own; i++)
+        if (!out[r->first + i])
+            memmove(r->values + own++ * r->width, r->values + i * r->width, sizeof *r->values * (size_t)r->width);
+    for (int64_t i = 0; i < r->n; i++) {
+        if (out[i] && r->words != NULL)
+            g_clear_pointer(&r->words[i], g_free);
+        else if (!out[i] && r->words != NULL)
+            r->words[kept] = kept == i ? r->words[i] : g_steal_pointer(&r->words[i]);
+        kept += !out[i];
+    }
+    r->n = kept;
+    r->own = own;
+    r->first = xlm_comm_sum_below(r->comm, own);
+    g_free(r->begin);
+    r->begin = find_begins(r);
+}
+
+bool xlm_vector_rows_leave_out_zeros(xlm_vector_rows *rows, xlm_vector_rows *other, const char *path, GError **error)
+{
+    const int64_t all = rows->n;
+    g_autofree char *zero = g_new0(char, rows->own + 1);
+    g_autofree void *out = NULL;
+    g_autofree size_t *sizes = g_new(size_t, rows->comm->ranks);
+    for (int64_t i = 0; i < rows->own; i++)
+        zero[i] = is_zero(rows, i) || (other != NULL && is_zero(other, i));
+    xlm_comm_gather_all(rows->comm, zero, (size_t)rows->own, &out, sizes);
+    if (memchr(out, 1, (size_t)all) == NULL)
+        return true;
+    keep(rows, out);
+    if (other != NULL)
+        keep(other, out);
+    xlm_log_info("%s: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " vectors are 0 and are left out", path, all - rows->n, all);
+    return rows->n >= 2 ||
+           xlm_error_set(error, EX_DATAERR, "%s: %" G_GINT64_FORMAT " vectors are not 0; at least 2 are needed", path, rows->n);
 }
 
 void xlm_vector_rows_close(xlm_vector_rows *rows)
 {
     g_free(rows->values);
+    g_free(rows->begin);
     g_strfreev(rows->words);
     *rows = (xlm_vector_rows){0};
 }

@@ -8,6 +8,7 @@
 typedef struct xlm_vector_rows {
     const xlm_comm *comm;
     int64_t n, width, first, own;
+    int64_t *begin; /* [ranks + 1] where each rank's run begins, then n; the same on every rank */
     float *values; /* [own x width] */
     char **words;  /* [n] of all, on every rank, then NULL; NULL: they have no names */
 } xlm_vector_rows;
@@ -18,6 +19,10 @@ typedef struct xlm_vector_rows {
  * EX_DATAERR: fewer than two vectors, or one with a number that is not finite, which is named. */
 bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *language, int64_t max_vectors,
                           xlm_vector_rows *rows, GError **error);
+/* Collective: leave out the rows that are 0, which have no direction and are no observations but words without data, so that two
+ * files that have them in common would be taken for alike. other: of as many rows, distributed alike; what is 0 in one of the two
+ * is left out of both; NULL: none. path: for the log, which says how many. EX_DATAERR: fewer than two vectors are left. */
+bool xlm_vector_rows_leave_out_zeros(xlm_vector_rows *rows, xlm_vector_rows *other, const char *path, GError **error);
 /* After zeros, too. */
 void xlm_vector_rows_close(xlm_vector_rows *rows);
 

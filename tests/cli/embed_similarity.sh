@@ -20,6 +20,14 @@ grep -q '^xlm_embed: warning: "Queen" and "queen" have one vector; its neighbour
 logged two.log xlm_embed neighbours lower.vec queen queen -k 0
 ! grep -q warning two.log || fail "a warning about one word: $(cat two.log)"
 
+# ---- a vector of zeros has no cosine ----
+printf '%s\n' 'queen 1 0' 'king 1 1' 'none 0 0' >zero.vec
+printf '%s\t%s\t%s\n' queen king 1 queen none 5 none none 2 >zero.tsv
+cut -f 1,2 zero.tsv >zero.txt
+logged zero.log xlm_embed similarity zero.vec --pairs zero.tsv --dictionary zero.txt --csv zero.csv
+grep -q '^xlm_embed: warning: zero.vec: the vectors of 1 words are 0; their pairs are not covered' zero.log &&
+    [ "$(cut -d, -f 4,5 zero.csv | sed 1d | sort -u)" = 3,1 ] || fail "a vector of zeros: $(cat zero.log zero.csv)"
+
 # ---- similarity of words of a model: Pearson by the definition, Spearman by xlm_spearman ----
 { printf '# judged by nobody\nWord 1\tWord 2\tHuman (mean)\n'
   i=0

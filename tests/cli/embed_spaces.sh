@@ -43,10 +43,34 @@ grep -q '^centred.h5: is in one space with the target without its mean, which --
 ! grep -q 'without its mean' procrustes.log || fail "a word about the mean without need: $(cat procrustes.log)"
 
 # Of one direction each, -1.5 -0.5 0.5 1.5 and -2 -1 0 3 without their means: r = 8 / sqrt(5 * 14), and CKA is its square.
-printf '%s\n' 'a 0' 'b 1' 'c 2' 'd 3' >line.vec
-printf '%s\n' 'a 0' 'b 1' 'c 2' 'd 5' >other-line.vec
+printf '%s\n' 'a 1' 'b 2' 'c 3' 'd 4' >line.vec
+printf '%s\n' 'a 1' 'b 2' 'c 3' 'd 6' >other-line.vec
 logged line.log xlm_embed cca line.vec other-line.vec
 grep -q '^SVCCA 0.956183$' line.log && grep -q '^linear CKA 0.914286$' line.log || fail "one direction: $(cat line.log)"
+
+# Vectors of zeros are words without data, which are no part of a mean or a covariance, and not common to two spaces.
+zeros() { # FILE: the same with such words before, between and after others
+    sed '1d; 2s/^/n1 0 0 0\n/; 30s/$/\nn2 0 0 0\nn3 0 0 0/; $s/$/\nn4 0 0 0/' "$1"
+}
+zeros source.vec >source-zeros.vec
+zeros turned.vec | sed 's/^n2 0 0 0/n2 1 5 2/; s/^s3 .*/s3 0 0 0/' >turned-zeros.vec
+for n in 1 3; do
+    logged zeros.log ranks $n xlm_embed cca source-zeros.vec turned-zeros.vec
+    grep -q '^source-zeros.vec and turned-zeros.vec: 5 of 64 vectors are 0 and are left out$' zeros.log &&
+        grep -q '^vectors 59;' zeros.log && grep -q '^SVCCA 1.000000' zeros.log && grep -q '^linear CKA 1.000000' zeros.log ||
+        fail "$n ranks, vectors of zeros: $(cat zeros.log)"
+    for file in source source-zeros; do
+        logged zeros.log ranks $n xlm_embed pca $file.vec --pairs 500 --csv $file.csv --keep 3 -o $file.h5
+        sed -n 's/^mean cosine/&/p; s/^dimensions/&/p' zeros.log >$file.said
+    done
+    cmp source.said source-zeros.said && cmp source.csv source-zeros.csv &&
+        cmp <(strings /words source.h5) <(strings /words source-zeros.h5) || fail "$n ranks: pca of zeros: $(cat zeros.log)"
+    numbers /vectors source.h5 | paste -d ' ' - <(numbers /vectors source-zeros.h5) |
+        awk '{ d = $1 - $2; if (NF != 2 || d > 1e-5 || -d > 1e-5) exit 1 }' || fail "$n ranks: coordinates beside zeros"
+done
+logged zeros.log xlm_embed procrustes source-zeros.vec target.vec learn.txt --refine 0 --normalise centre -o zeros.h5
+numbers /map zeros.h5 >map
+near map 0 0 1 -1 0 0 0 1 0
 
 # Two pairs determine two directions; those of the refinement determine all, and it is their map that is told of.
 head -n 2 learn.txt >two.txt

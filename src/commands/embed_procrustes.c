@@ -173,6 +173,27 @@ static bool check_pairs(const work *w, const char *path, const GArray *pairs, in
     return true;
 }
 
+/* Of the pairs that xlm_dict left out, keep those whose source word is in no pair that the map is learned from: read in the other
+ * direction than it was made, a dictionary has words in both parts. */
+static void keep_unseen(const work *w)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    const int32_t *pairs = (const int32_t *)(const void *)w->pairs->data;
+    int32_t *tested = (int32_t *)(void *)w->tested->data;
+    const guint all = w->tested->len / 2;
+    guint kept = 0;
+    for (guint i = 0; i < w->pairs->len / 2; i++)
+        g_hash_table_add(seen, GINT_TO_POINTER(pairs[2 * i]));
+    for (guint i = 0; i < all; i++)
+        if (!g_hash_table_contains(seen, GINT_TO_POINTER(tested[2 * i])))
+            memmove(tested + 2 * kept++, tested + 2 * i, 2 * sizeof *tested);
+    g_array_set_size(w->tested, 2 * kept);
+    if (kept < all && w->comm->rank == 0)
+        xlm_log_info("%s: of %u pairs that were left out, %u are not evaluated on, since the map is learned from other pairs of "
+                     "their words%s", w->dictionary, all, all - kept,
+                     kept == 0 ? "; none remains, and the words that it is learned from are evaluated on" : "");
+}
+
 static bool read_all(work *w, char *const *arguments, GError **error)
 {
     w->joint = arguments[2] == NULL;
@@ -195,6 +216,8 @@ static bool read_all(work *w, char *const *arguments, GError **error)
     if (given.evaluate != NULL && (!read_pairs(w, given.evaluate, w->tested, &w->tests_read, NULL, NULL, error) ||
                                    !check_pairs(w, given.evaluate, w->tested, w->tests_read, error)))
         return false;
+    if (given.evaluate == NULL)
+        keep_unseen(w);
     if (w->tested->len == 0)
         g_array_append_vals(w->tested, w->pairs->data, w->pairs->len);
     return true;

@@ -226,6 +226,16 @@ grep -q 'warning: dict.h5: the vectors of its pairs have 3 dimensions of 32' joi
     numbers /singular_values joint.h5 | awk '{ n += NR == 1 || ($1 <= last && $1 > -1e-12); last = $1 } END { exit n != 32 || NR != 32 }' ||
     fail "singular values: $(h5dump -d /singular_values joint.h5)"
 xlm_embed procrustes out/latest dict.h5 --corpus corpus.h5 --refine 0 2>/dev/null | cmp - joint.out || fail "ranks differ"
+# Read from the other side, a dictionary has words in its pairs and in those that were left out: two of en have one of xx.
+words_of() { tr ' ' '\n' <text.en | sort -u; }
+paste <(words_of) <(words_of | sed 's/[aeiou]/y&/g' | awk 'NR % 2 { word = $0 } { print word }') >doubled.txt
+logged dict.log xlm_dict corpus.h5 --source en --target xx --text doubled.txt --share 0.5 -o half.h5
+for part in pairs left_out; do pairs_of /dictionary/$part half.h5 | cut -d ' ' -f 2 | sort -u >half.$part; done
+unseen=$(comm -13 half.pairs half.left_out | wc -l)
+[ "$unseen" -gt 0 ] && [ "$unseen" -lt "$(wc -l <half.left_out)" ] || fail "unseen: $unseen of $(wc -l <half.left_out)"
+logged half.log xlm_embed procrustes out/latest half.h5 --languages xx,en --refine 0 --csv half.csv
+[ "$(cut -d, -f3 half.csv | sed 1d | sort -u)" = "$unseen" ] && grep -q '^half.h5: of [0-9]* pairs that were left out, ' half.log ||
+    fail "$unseen words are not trained on: $(cat half.csv half.log)"
 # Without a corpus it is not known which subwords are of which language.
 xlm_embed procrustes out/latest dict.h5 --refine 0 >all.out 2>/dev/null
 xlm_embed procrustes out/latest dict.h5 2>all.log | cmp - all.out || fail "learned again: $(cat all.log)"

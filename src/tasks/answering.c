@@ -233,8 +233,10 @@ static void score_unanswerable(const xlm_answer_means *means, const GArray *resu
     const xlm_answer_mean *with = &means->answerable, *without = &means->unanswerable;
     const xlm_answer_threshold f1 = xlm_answer_best_threshold(results->len, results_of(results), true),
                                exact = xlm_answer_best_threshold(results->len, results_of(results), false);
-    xlm_task_scores_add(scores, "has_ans_f1", with->match.f1, with->n);
-    xlm_task_scores_add(scores, "has_ans_exact", with->match.exact, with->n);
+    if (with->n > 0) { /* else there is no mean, as in SQuAD 2.0's script; a 0 would enter that of all languages */
+        xlm_task_scores_add(scores, "has_ans_f1", with->match.f1, with->n);
+        xlm_task_scores_add(scores, "has_ans_exact", with->match.exact, with->n);
+    }
     xlm_task_scores_add(scores, "no_ans_f1", without->match.f1, without->n);
     xlm_task_scores_add(scores, "best_f1", f1.mean, results->len);
     xlm_task_scores_add(scores, "best_exact", exact.mean, results->len);

@@ -192,6 +192,13 @@ logged asked.log xlm_eval qa-1/latest --test asked.json --predictions asked.pred
 cmp asked.pred 1.json || fail "questions without answers are answered otherwise: $(cat asked.log)"
 expect 65 'asked.json:1: .*there is no answer' xlm_eval qa-1/latest --test asked.json
 
+# ---- a file without answerable questions has no score of these, which would be 0 in the mean ----
+sed 's/"answers": \[[^]]*\]/"answers": []/g; s/, "is_impossible": true//g; s/"answers": \[\]/&, "is_impossible": true/g' dev.json \
+    >unanswerable.json
+logged un.log xlm_eval qa-1/latest --test en:unanswerable.json --test xx:dev.json --csv un.csv
+grep -q '^en,measure,no_ans_f1,' un.csv && grep -q '^xx,measure,has_ans_f1,' un.csv &&
+    [ "$(grep has_ans un.csv | grep -v -c '^xx,')" -eq 0 ] || fail "no answerable question: $(cat un.csv)"
+
 expect 64 'has n_best=FILE' xlm_eval qa-1/best --test dev.json --output nothing=x
 expect 78 'xx.json: rules = mlqa' xlm_eval qa-1/best --test xx:xx.json --set rules=mlqa --csv none.csv
 

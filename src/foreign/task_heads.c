@@ -192,6 +192,8 @@ xlm_model_task *xlm_task_head_read(const xlm_task_head *head, const json_t *json
     if ((task->language = own_text(json, "language")) == NULL)
         task->language = g_strdup("");
     task->languages = own_languages(json);
+    const json_t *sentences = json_object_get(json_object_get(json, OURS), "sentences");
+    task->sentences = json_is_integer(sentences) ? CLAMP(json_integer_value(sentences), 0, 2) : 0;
     if ((task->options = own_text(json, "options")) == NULL)
         task->options = usual_options(head, json, separators);
     if (check_head(head, json, path, error) && read_labels(head, json, path, classes, task, error))
@@ -233,6 +235,8 @@ void xlm_task_head_write(const xlm_task_head *head, const xlm_model_task *task, 
     }
     json_object_set_new(json, OURS, json_pack("{s:s, s:I, s:s}", "language", task->language, "length", (json_int_t)task->length,
                                               "options", task->options));
+    if (task->sentences > 0)
+        json_object_set_new(json_object_get(json, OURS), "sentences", json_integer(task->sentences));
     if (task->languages != NULL)
         json_object_set_new(json_object_get(json, OURS), "languages", array_of(task->languages));
 }

@@ -44,6 +44,7 @@ bool xlm_model_file_write_task(xlm_store *store, const xlm_model_task *task, GEr
                             xlm_store_set_text(store, "/task", "language", task->language, error) &&
                             xlm_store_set_int(store, "/task", "length", task->length, error) &&
                             xlm_store_set_text(store, "/task", "options", task->options, error) &&
+                            (task->sentences == 0 || xlm_store_set_int(store, "/task", "sentences", task->sentences, error)) &&
                             write_strings(store, "/task/labels", task->labels, error) &&
                             (task->languages == NULL || write_strings(store, "/task/languages", task->languages, error)));
 }
@@ -204,6 +205,10 @@ static bool load_task(xlm_loaded_model *m, const xlm_store *store, GError **erro
         (task->labels = xlm_store_read_strings(store, "/task/labels", INT32_MAX, &n, error)) == NULL ||
         !check_labels(store, task->labels, n, error))
         return false;
+    if (!xlm_store_get_int(store, "/task", "sentences", &task->sentences, NULL))
+        task->sentences = 0;
+    if (task->sentences < 0 || task->sentences > 2)
+        return REFUSE(store, error, "/task: sentences = %" G_GINT64_FORMAT ": must be 1 or 2", task->sentences);
     if (task->length < MIN_LENGTH || task->length > m->config.positions)
         return REFUSE(store, error, "/task: length = %" G_GINT64_FORMAT ": must be from %d to the model's "
                       "%" G_GINT64_FORMAT " positions", task->length, MIN_LENGTH, m->config.positions);

@@ -16,7 +16,8 @@
  *   /job                       attribute translations, if it is known which pairs of languages the model was trained to translate:
  *                              "en-de,de-en", source first; empty: none. pair_form, if the model was
  *                              trained with pairs of sentences (model/model_pair_form.h). Checkpoints have the job there too
- *   /task                      of a fine-tuned model: name, language, length, options; /task/labels; /task/languages, those of
+ *   /task                      of a fine-tuned model: name, language, length, options, sentences (of classification, those of
+ *                              an item; older files do not say it); /task/labels; /task/languages, those of
  *                              training, if there are any (older files have only one, under language) */
 #ifndef XLM_MODEL_MODEL_FILE_H
 #define XLM_MODEL_MODEL_FILE_H
@@ -39,6 +40,7 @@ typedef struct xlm_model_task {
     int64_t length;   /* maximum number of tokens of an example */
     char *options;    /* "column = upos\n..." */
     char **labels;    /* NULL-terminated; empty if targets are not classes */
+    int64_t sentences; /* of an item of classification, 1 or 2; 0: of other tasks, and of files that do not say it */
 } xlm_model_task;
 /* NULL is allowed. */
 void xlm_model_task_free(xlm_model_task *task);

@@ -140,10 +140,14 @@ static xlm_task_items classification_items(const void *pointer)
     return items;
 }
 
+/* The number of sentences of its items. */
+static int64_t sentences_of(const xlm_labelled_text *text) { return item_at(text, 0)->sentence[1] != NULL ? 2 : 1; }
+
 static char **classification_labels(const xlm_loss *self, const void *pointer, GError **error)
 {
-    (void)self;
+    xlm_task_state *state = self->state;
     const xlm_labelled_text *text = pointer;
+    state->sentences = sentences_of(text);
     if (!xlm_labelled_text_check_labels(text, error))
         return NULL;
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -376,6 +380,16 @@ static bool switch_words(const encoding *e, GString *description, GError **error
 
 /* ---- all ---- */
 
+/* A class of pairs is none of single sentences. */
+static bool check_sentences(const encoding *e, GError **error)
+{
+    static const char *const names[] = {"", "single sentences", "pairs of sentences"};
+    const int64_t here = sentences_of(e->text), trained = e->task->of.sentences;
+    return trained == 0 || here == trained ||
+           xlm_error_set(error, EX_DATAERR, "%s: has %s, and the training text had %s",
+                         xlm_labelled_file_of(e->text, item_at(e->text, 0))->path, names[here], names[trained]);
+}
+
 static bool encode_items(encoding *e, GError **error)
 {
     for (guint i = 0; i < e->text->items->len; i++)
@@ -389,7 +403,9 @@ static bool classification_encode(const xlm_loss *self, void *pointer, const xlm
 {
     const struct classification *c = self->state;
     encoding e = {.task = c, .text = pointer, .encoder = encoder, .examples = examples};
-    const bool pairs = item_at(e.text, 0)->sentence[1] != NULL;
+    if (!check_sentences(&e, error))
+        return false;
+    const bool pairs = sentences_of(e.text) == 2;
     const int64_t min_length = 3 + (pairs ? e.task->separators + 1 : 0);
     if (encoder->length < min_length)
         return xlm_error_set(error, EX_CONFIG, "length = %" G_GINT64_FORMAT " has no room for the special tokens and a token of "

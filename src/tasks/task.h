@@ -37,6 +37,7 @@ typedef struct xlm_task_state {
     char **labels; /* [classes], then NULL; borrowed */
     int64_t classes;
     double head_dropout; /* dropout rate of the encoder's states before the head */
+    int64_t sentences;   /* of an item of the training text, 1 or 2, where `labels` sets it; 0: it is not known */
     bool unlabelled;     /* text is read to be predicted: items without gold are allowed */
 } xlm_task_state;
 

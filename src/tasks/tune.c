@@ -363,6 +363,7 @@ static bool train(tuning *t, const xlm_comm *comm, const xlm_run_options *option
     const xlm_model_task task = {
         .name = (char *)t->task->loss.name, .language = (char *)default_language(t), .languages = t->languages,
         .length = c->length, .options = t->job->task_options, .labels = t->labels,
+        .sentences = ((const xlm_task_state *)t->self.state)->sentences,
     };
     const xlm_training_data data = {
         .vocabulary = t->loaded->vocabulary, .digest = xlm_corpus_digest_of(t->loaded->vocabulary),

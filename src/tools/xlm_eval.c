@@ -162,6 +162,7 @@ static bool open_task(work *w, const char *path, GError **error)
     if (state == NULL)
         return false;
     ((xlm_task_state *)state)->labels = task->labels;
+    ((xlm_task_state *)state)->sentences = task->sentences;
     ((xlm_task_state *)state)->unlabelled = w->outputs->len > 0;
     ((xlm_task_state *)state)->classes = g_strv_length(task->labels);
     w->self = (xlm_loss){.cls = &w->task->loss, .name = w->task->loss.name, .state = state};

@@ -233,6 +233,14 @@ expect 78 'batch = 15, .* multiple of 2' xlm_tune tune.conf --set tune.output=wr
 [ ! -e wrong ] || fail "something was written with an odd batch"
 wrong 66 'none.h5' --set 'task classification.dictionary=none.h5'
 wrong 78 'must be at least 5' --set tune.length=4
+# Items of one sentence are none for a model of pairs, and the reverse, also after a conversion.
+wrong 65 'single.tsv: has single sentences, and the training text had pairs of sentences$' --set tune.dev=single.tsv
+expect 65 'single.tsv: has single sentences, and the training text had pairs' xlm_eval nli/best --test single.tsv
+expect 65 'dev.tsv: has pairs of sentences, and the training text had single' ranks 2 xlm_eval single/best --test dev.tsv
+[ "$(attribute /task/sentences nli/best)" = 2 ] || fail "the model does not say that it is of pairs"
+logged away.log xlm_convert single/best -o single.there
+logged back.log xlm_convert single.there -o single.back.h5
+[ "$(attribute /task/sentences single.back.h5)" = 1 ] || fail "a model that came back does not say that it is of single sentences"
 # Without labels the predictions are the same, and there are no scores.
 accuracy labelled --test test.en.tsv >labelled.accuracy
 awk -F '\t' -v OFS='\t' '{ $1 = "" } { print }' test.en.tsv >bare.tsv

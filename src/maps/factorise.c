@@ -136,36 +136,21 @@ static bool describe(const work *w, xlm_store *store, GError **error)
            xlm_store_set_real(store, "/singular_values", "threshold", THRESHOLD, error);
 }
 
-/* The vectors of a run of words without those that are 0: words without positive PMI, about which the table says nothing. own:
- * [*n x rank] of words from *first on, which are changed. Returns the words of all ranks that are kept, NULL-terminated; g_free. */
-static const char **leave_out_zeros(const work *w, float *own, int64_t *first, int64_t *n)
+/* Rows of zeros stay, so that vectors of two tables with the same subwords have the same words. own: [n x rank] */
+static void report_zeros(const work *w, const float *own, int64_t n)
 {
-    const int64_t k = w->o->rank, words = w->table->vocabulary, begin = *first, all = *n;
-    g_autofree char *some = g_new0(char, all + 1);
-    g_autofree void *of_all = NULL;
-    g_autofree size_t *sizes = g_new(size_t, w->comm->ranks);
-    const char **names = g_new0(const char *, words + 1);
-    int64_t kept = 0;
-    *n = 0;
-    for (int64_t i = 0; i < all; i++) {
-        for (int64_t j = 0; j < k; j++)
-            some[i] |= own[i * k + j] != 0;
-        if (some[i])
-            memmove(own + (*n)++ * k, own + i * k, sizeof *own * (size_t)k);
+    const int64_t k = w->o->rank;
+    int64_t zeros = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t j = 0;
+        while (j < k && own[i * k + j] == 0)
+            j++;
+        zeros += j == k;
     }
-    xlm_comm_gather_all(w->comm, some, (size_t)all, &of_all, sizes);
-    for (int64_t i = 0; i < words; i++) {
-        if (i == begin)
-            *first = kept;
-        if (((const char *)of_all)[i])
-            names[kept++] = w->words[i];
-    }
-    if (begin >= words)
-        *first = kept;
-    if (kept < words)
-        xlm_log_info("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " subwords have no pair with positive PMI and are left out",
-                     words - kept, words);
-    return names;
+    xlm_comm_sum_int64(w->comm, &zeros, 1);
+    if (zeros > 0)
+        xlm_log_info("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " subwords have no pair with positive PMI; their vectors are 0",
+                     zeros, w->table->vocabulary);
 }
 
 static bool write_vectors(const work *w, GError **error)
@@ -174,11 +159,9 @@ static bool write_vectors(const work *w, GError **error)
     float *vectors = make_vectors(w);
     g_autofree float *own = deal(w, vectors, &first, &n);
     g_free(vectors);
-    g_autofree const char **words = leave_out_zeros(w, own, &first, &n);
-    int64_t kept = 0;
-    while (words[kept] != NULL)
-        kept++;
-    xlm_store *store = xlm_vector_store_create(w->comm, w->o->output, kept, w->o->rank, words, w->o->command, error);
+    report_zeros(w, own, n);
+    xlm_store *store = xlm_vector_store_create(w->comm, w->o->output, w->table->vocabulary, w->o->rank,
+                                               (const char *const *)w->words, w->o->command, error);
     const bool good = store != NULL && describe(w, store, error) &&
                       xlm_store_write(store, "/vectors", (uint64_t)first, (uint64_t)n, own, error);
     return xlm_store_end(store, good, error);

@@ -8,6 +8,7 @@
 #include "files/path.h"
 #include "maps/association.h"
 #include "maps/truncated_svd.h"
+#include "vectors/cosines.h"
 #include "vectors/vector_file.h"
 
 typedef struct work {
@@ -141,12 +142,8 @@ static void report_zeros(const work *w, const float *own, int64_t n)
 {
     const int64_t k = w->o->rank;
     int64_t zeros = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t j = 0;
-        while (j < k && own[i * k + j] == 0)
-            j++;
-        zeros += j == k;
-    }
+    for (int64_t i = 0; i < n; i++)
+        zeros += xlm_vector_length(k, own + i * k) == 0;
     xlm_comm_sum_int64(w->comm, &zeros, 1);
     if (zeros > 0)
         xlm_log_info("%" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " subwords have no pair with positive PMI; their vectors are 0",

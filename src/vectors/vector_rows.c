@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "gemm/gemm.h"
 #include "matrix/algebra.h"
+#include "vectors/cosines.h"
 #include "vectors/vector_file.h"
 #include "vectors/word_space.h"
 
@@ -92,13 +93,7 @@ bool xlm_vector_rows_open(const xlm_comm *comm, const char *path, const char *la
 
 /* ---- rows of zeros ---- */
 
-static bool is_zero(const xlm_vector_rows *r, int64_t i)
-{
-    for (int64_t c = 0; c < r->width; c++)
-        if (r->values[i * r->width + c] != 0)
-            return false;
-    return true;
-}
+static bool is_zero(const xlm_vector_rows *r, int64_t i) { return xlm_vector_length(r->width, r->values + i * r->width) == 0; }
 
 /* Keep the rows of all ranks that are not to be left out. */
 static void keep(xlm_vector_rows *r, const char *out)

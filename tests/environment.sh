@@ -3,7 +3,7 @@
 #
 # Set before by the Makefile: XLM_SOURCE and XLM_BUILD (top directories), XLM_CC (the compiler), XLM_MPIEXEC (the launcher of
 # the MPI that was built with), XLM_OPEN_MPI_4 (yes: that is Open MPI 4), XLM_SANITIZERS, XLM_HARDENING, XLM_TEST_QUICK (1: the
-# quick part only; release: of it what reads files of the source directory).
+# quick part only; release: of it what reads files of the source directory). By `make check-all`: XLM_TEST_ALL=1.
 
 # The programs of the build tree first, and their objectives. What libtool's scripts start comes before these scripts, which take
 # longer than many a program.

@@ -1,5 +1,6 @@
-# XLM_TEST_LONG=1 tries many more moments and ranks in some of tests/fault (minutes).
-# Tests. `make check` runs unit, mpi, cli and fault; one alone: make check TESTS=tests/cli/install.sh
+# Tests. `make check` runs unit, mpi and fuzz, and of cli and fault what matters most, in minutes; one alone: make check
+# TESTS=tests/cli/install.sh. `make check-all` runs all: also check_all_scripts, and of the other scripts what follows
+# only_in_check_all (small.sh). XLM_TEST_LONG=1 tries many more moments and ranks in some of tests/fault (minutes).
 TEST_EXTENSIONS = .sh
 tests_environment = \
 	XLM_SOURCE='$(abs_top_srcdir)'; XLM_BUILD='$(abs_top_builddir)'; XLM_CC='$(CC)'; \
@@ -31,6 +32,7 @@ dist_check_SCRIPTS = \
 EXTRA_DIST += tests/hdf5_objects.h tests/sanitizers.supp tests/valgrind.supp
 
 # make mutants [MUTANTS='links_*'] [FUZZ_SECONDS=30] [MUTANT_JOBS=2]: bugs that the tests must find, tests/mutants.sh.
+# XLM_TEST_ALL=no make mutants: those that `make check` must find.
 EXTRA_DIST += tests/mutants.list tests/mutants.sh
 FUZZ_SECONDS = 0
 # PROGRAM=OBJECT of every object of every program.
@@ -45,7 +47,7 @@ mutants: all
 		COMPILE='$(COMPILE)' LINK='$(CC) $(AM_CFLAGS) $(CFLAGS)' SOURCES='$(libxlm_la_SOURCES)' CLANG='$(CLANG)' \
 		CPPFLAGS='$(fuzz_cppflags)' LIBS='$(libxlm_la_LIBADD) $(CMOCKA_LIBS)' MUTANTS='$(MUTANTS)' \
 		MODULES='$(losses_LTLIBRARIES)' PROGRAM_OBJECTS='$(mutant_program_objects)' \
-		FUZZ_SECONDS='$(FUZZ_SECONDS)' $(XLM_BASH) $(srcdir)/tests/mutants.sh
+		FUZZ_SECONDS='$(FUZZ_SECONDS)' XLM_TEST_ALL=$${XLM_TEST_ALL-1} $(XLM_BASH) $(srcdir)/tests/mutants.sh
 
 # Programs of tests and benchmarks are not installed, so the compiler links them, not libtool (link.sh).
 $(check_PROGRAMS) $(benchmark_programs) $(changed_file_programs): private LINK = $(SHELL) $(srcdir)/tests/link.sh \
@@ -56,6 +58,7 @@ $(check_PROGRAMS) $(benchmark_programs) $(changed_file_programs): private LINK =
 tests/unit/%.o tests/mpi/%.o tests/fuzz/%.o: private CFLAGS := $(patsubst -g,-g1,$(patsubst -O2,-O1,$(CFLAGS)))
 
 test_scripts =
+check_all_scripts =
 # Programs that scripts start must be compiled before.
 check_DATA = tests/hdf5_digest
 EXTRA_PROGRAMS += tests/hdf5_digest
@@ -76,17 +79,20 @@ include tests/fuzz/local.mk
 include tests/bench/local.mk
 include tests/slurm/local.mk
 
-EXTRA_DIST += $(test_scripts)
-# They begin in this order: scripts, which are the long ones, first, so that with make -j the last to end are short. The test of
-# the installation waits for scripts and for train_job, and make comes back to what waits when it has begun all others: it follows
-# programs that take longer than the last script.
-tests_in_order = $(test_scripts) $(mpi_tests) $(install_test) $(fuzz_targets) $(unit_tests) $(double_tests)
+EXTRA_DIST += $(test_scripts) $(check_all_scripts)
+# They begin in this order: scripts, which are the long ones, first, so that with make -j the last to end are short.
+tests_in_order = $(test_scripts) $(mpi_tests) $(fuzz_targets) $(unit_tests) $(double_tests)
 TESTS += $(tests_in_order)
 left_out = $(filter-out $(tests_in_order),$(check_PROGRAMS))
 left_out_is_wrong = $(if $(left_out),$(error tests_in_order of tests/local.mk has not $(left_out)))
 
 # Objectives are loaded by tests, not linked into them. Benchmarks are not run, but must compile.
 check_DATA += $(losses_LTLIBRARIES) $(benchmark_programs)
+
+# All tests: before a release, and after a change of what `make check` leaves out.
+.PHONY: check-all
+check-all: all
+	XLM_TEST_ALL=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(check_all_scripts) $(tests_in_order) $(install_test)'
 
 # The unit tests alone, with nothing compiled for the others: what packages run where they are built (packaging/debian/rules).
 .PHONY: check-unit

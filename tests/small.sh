@@ -25,6 +25,10 @@ finish() { [ "$failures" -eq 0 ] || exit 1; exit 0; }
 
 # long: for a script that is much of the time all take; quick checks (XLM_TEST_QUICK) leave it out.
 long() { [ -z "${XLM_TEST_QUICK-}" ] || { echo "left out: XLM_TEST_QUICK=$XLM_TEST_QUICK" >&2; exit 77; }; }
+# only_in_check_all: what follows in the script is run by `make check-all` alone.
+only_in_check_all() {
+    [ "${XLM_TEST_ALL-}" = 1 ] || { echo "the rest of this script is run by make check-all" >&2; finish; }
+}
 
 # is_open_mpi: whose launcher the tests use. mpirun.sh need not ask each time.
 is_open_mpi() { [ "$XLM_TEST_LAUNCHER" = open-mpi ]; }

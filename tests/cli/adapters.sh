@@ -84,6 +84,8 @@ same_objects bert-1/latest stacked/best /model/adapters/one/encoder/layer.0/atte
     fail "an adapter without section was changed: $(head -n 3 diff.log)"
 [ "$(attribute /model/adapters stacked/best)" = '"one,tags"' ] || fail "stacked: $(attribute /model/adapters stacked/best)"
 
+only_in_check_all
+
 # ---- PEFT: there and back, the same bits ----
 logged peft.log xlm_convert bert-1/latest --adapter one -o peft
 [ "$(stat -c %s peft/adapter_model.safetensors)" -lt 8000 ] || fail "the adapter is large"

@@ -96,6 +96,8 @@ awk '{ root = sqrt($2 * $3); if ($4 - root > 0.001 || root - $4 > 0.001) { print
 sort -n -c <(sed -n '3p; 5,6p' counts) || fail "intersection, grow-diag and grow-diag-final do not grow: $(cat counts)"
 [ "$(sed -n 4p counts)" -ge "$(sed -n 6p counts)" ] && [ "$(sed -n 7p counts)" -le "$(sed -n 6p counts)" ] || fail "$(cat counts)"
 
+only_in_check_all
+
 # ---- cells in a scratch file ----
 for side in source target; do
     for _ in {1..20}; do cat $side.a; done >$side.c

@@ -202,6 +202,8 @@ grep -q '^en,measure,no_ans_f1,' un.csv && grep -q '^xx,measure,has_ans_f1,' un.
 expect 64 'has n_best=FILE' xlm_eval qa-1/best --test dev.json --output nothing=x
 expect 78 'xx.json: rules = mlqa' xlm_eval qa-1/best --test xx:xx.json --set rules=mlqa --csv none.csv
 
+only_in_check_all
+
 # ---- the share of the answers that subwords reproduce, once for each file ----
 said() { # LOG PATTERN: once
     [ "$(grep -c "$2" "$1")" -eq 1 ] || fail "$1 does not say once \`$2\`: $(cat "$1")"

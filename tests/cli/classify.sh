@@ -105,6 +105,8 @@ for n in 1 2; do
     [ "$n" -eq 1 ] || same mean-1 mean-$n
 done
 
+only_in_check_all
+
 # ---- forms of files: all of them give the same ----
 {
     printf 'language\tgold_label\tsentence1_binary_parse\tsentence1\tsentence2\tpromptID\tpairID\n'

@@ -101,6 +101,9 @@ table few.h5 | awk 'FILENAME == "table-2" { x[$1, $2] = $3; next } x[$1, $2] != 
     fail "what is left out makes others stand nearer"
 logged h.log xlm_cooc corpus.h5 -o held.h5 --split held-out
 logged a.log ranks 2 xlm_cooc corpus.h5 -o all.h5 --split all
+
+only_in_check_all
+
 # ---- more text: train and then held-out is all at once ----
 logged add.log ranks 2 xlm_cooc corpus.h5 --split held-out --add cooc-2.h5 -o added.h5
 same_table all.h5 added.h5

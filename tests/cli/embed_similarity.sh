@@ -117,6 +117,8 @@ wanted=$(awk 'BEGIN { y[1] = 0; y[2] = -1 / sqrt(7.25 * 2); y[3] = 0.1 / sqrt(18
     printf "%.9f", (4 * xy - 10 * sy) / sqrt((4 * 30 - 100) * (4 * yy - sy ^ 2)) }')
 [ "$items $covered" = '5 4' ] && near "$value" "$wanted" || fail "phrases, $wanted: $(cat p.csv)"
 
+only_in_check_all
+
 # ---- analogies: king - man + woman = queen, whatever is nearest of man, woman and king themselves ----
 cat >analogies.txt <<'A'
 : family

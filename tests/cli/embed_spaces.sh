@@ -256,6 +256,8 @@ cd ..
 logged cca.log xlm_embed cca out/latest out/latest
 grep -q '^linear CKA 1.000000' cca.log || fail "$(cat cca.log)"
 
+only_in_check_all
+
 # Vectors in a plane: 20 pairs, but two dimensions of three.
 awk 'NR > 1 { print $1, $2, $3, $2 + $3 }' source.vec >flat.vec
 awk 'NR > 1 { print $1, $3, $2, $2 + $3 }' target.vec >flat-target.vec

@@ -118,6 +118,9 @@ refuse 65 'cut.gz: .*cut short' --mono en=cut.gz --bpe 50 -o out/c.h5
 half=$(($(stat -c %s whole.gz) / 2))
 { head -c $half whole.gz; printf 'damage'; tail -c +$((half + 7)) whole.gz; } >damaged.gz
 refuse 65 'damaged.gz: damaged' --mono en=damaged.gz --bpe 50 -o out/c.h5
+
+only_in_check_all
+
 # After a damaged header zlib takes the file to have ended: half of it would be left out.
 { cat whole.gz; gzip -c text.en | tail -c +3; } >joined.gz
 refuse 65 'joined.gz: what follows .* after line 3000 is not gzip' --mono en=joined.gz --bpe 50 -o out/c.h5

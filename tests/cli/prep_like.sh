@@ -125,6 +125,9 @@ decode appended-1.h5 train en | tr -d ' ' | sort -u >train.txt
     fail "sentences are held out that are not when all is prepared together"
 [ -z "$(sort -u held-appended-1.txt | comm -13 - <(sort -u held-old.txt))" ] ||
     fail "held-out sentences of the old corpus are lost"
+
+only_in_check_all
+
 # A synthetic language goes on.
 logged made.log xlm_prep --like made.h5 --mono en=text.en,some.en --derive zz=en:$steps -o together.h5
 logged made.log xlm_prep --append made.h5 --mono en=some.en --derive zz=en:$steps -o appended.h5

@@ -189,6 +189,9 @@ reported tuned.html kinds tags
 reported named.html plain-run b --measures b=xx.csv
 [ -n "$accuracy" ] && [ "$(cells named.html 'Accuracy, %: xx.csv')" = "$accuracy" ] ||
     fail "accuracy: $accuracy: $(grep -F 'xx.csv' named.html)"
+
+only_in_check_all
+
 # Runs and files with = in their names: what is before one of them is a run. What can be two files of two runs is refused.
 cp -r plain-run lr=1
 cp -r plain-run lr=1=2

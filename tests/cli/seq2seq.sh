@@ -83,6 +83,8 @@ trained denoise.conf denoise 1 "${dry[@]}" "${noise[@]}" --set train.micro_batch
 first=$(value denoise 1 train denoise loss) last=$(value denoise 150 train denoise loss)
 is_between 0 "$last" "$(awk -v f="$first" 'BEGIN { print f / 2 }')" || fail "it does not learn to undo noise: from $first to $last"
 
+only_in_check_all
+
 # ---- label smoothing: of training's loss alone; before the first update both models are the same ----
 smooth=(--set 'objective clm.label_smoothing=0.1' --set 'objective seq2seq.label_smoothing=0.1')
 trained job2.conf smooth 1 "${smooth[@]}"

@@ -125,6 +125,9 @@ grep -q '^time: 100 steps of .*FLOP each take [0-9.]* [a-z]* at the [0-9]* GFLOP
 xlm_train job.conf --dry-run --set train.threads=$(($(env -u OMP_NUM_THREADS nproc) + 1)) >many.log 2>&1 &&
     [ "$(grep -c 'warning: a rank has [0-9]* more threads than processors .*set threads in the job' many.log)" -eq 1 ] ||
     fail "more threads than processors: $(cat many.log)"
+
+only_in_check_all
+
 # Threads that OpenMP binds, as in slurm/xlm_train.sbatch, have the processors that the process had before.
 bound=(env OMP_PROC_BIND=close OMP_PLACES=cores OMP_NUM_THREADS=2)
 if [ "$(env -u OMP_NUM_THREADS nproc)" -ge 2 ]; then

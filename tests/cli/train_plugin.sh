@@ -113,6 +113,9 @@ wrong constant 0 '^objective pull' \
     's/\(cosine(tape, projected, \)words/\1xlm_detach(tape, words)/'
 wrong memory 70 'objective pull: two passes over one batch have losses' '
     s/^static xlm_var \*pull_loss/static int calls;\n&/; s/-pull->sharpness)/-pull->sharpness * ++calls)/'
+
+only_in_check_all
+
 # A loss so small that rounding hides all of its gradients is not checked.
 wrong hidden 70 'objective pull was not checked: rounding hides all of its [0-9]* gradients' 's/-pull->sharpness)/-1e-9 * pull->sharpness)/'
 # All of its terms may be of a mean that it declares besides the first.

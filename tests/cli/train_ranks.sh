@@ -81,6 +81,8 @@ for objective in mlm tlm; do
         fail "held-out losses: $(grep held_out learn/metrics.csv)"
 done
 
+only_in_check_all
+
 # Many ranks on few cores, one micro-batch each: it works, and it is what two ranks make. With sanitizers they need minutes.
 if [ "${XLM_SANITIZERS-}" != yes ]; then
     steps=2 # the second from parameters that all 64 have sent

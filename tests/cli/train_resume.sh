@@ -91,6 +91,8 @@ logged back.log train 1 back --resume "back/$(checkpoint 20)" --set train.steps=
 [ -e "back/previous-1/$(checkpoint 25)" ] && [ "$(readlink back/latest)" = "$(checkpoint 21)" ] ||
     fail "--resume FILE: $(ls -lR back)"
 
+only_in_check_all
+
 # One from elsewhere is of another course than all that are there, which go aside with their rows.
 cp -r kept course
 logged course.log train 1 course --resume "whole/$(checkpoint 60)" --set train.steps=61 --set train.checkpoint_every=0

@@ -134,6 +134,8 @@ other_text <(rows warmup-1) <(rows warmup-5) || fail "warm-ups of 5 and 25 steps
 is_near "$(values warmup-5 train total learning_rate | sed -n 's/^5 //p')" 6e-3 ||
     fail "after the warm-up: $(values warmup-5 train total learning_rate)"
 
+only_in_check_all
+
 # ---- a step laid open ----
 before=$(ls -l tag-1 | cksum)
 logged dump.log tune 2 tag-1 --set tune.evaluate_every=10 --set tune.keep=2 --dump-step last.h5

@@ -1,15 +1,16 @@
 # Tests that break things: files, disks, ranks.
 test_scripts += \
-	tests/fault/changed_files.sh \
 	tests/fault/finalize_crashed.sh \
 	tests/fault/interrupted.sh \
-	tests/fault/prep.sh \
 	tests/fault/store.sh \
 	tests/fault/train_damage.sh \
+	tests/fault/train_killed.sh \
+	tests/fault/train_lock.sh
+check_all_scripts += \
+	tests/fault/changed_files.sh \
+	tests/fault/prep.sh \
 	tests/fault/train_disk.sh \
 	tests/fault/train_interrupted.sh \
-	tests/fault/train_killed.sh \
-	tests/fault/train_lock.sh \
 	tests/fault/train_lost_rank.sh \
 	tests/fault/train_signals.sh \
 	tests/fault/train_surroundings.sh

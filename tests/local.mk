@@ -32,7 +32,7 @@ dist_check_SCRIPTS = \
 EXTRA_DIST += tests/hdf5_objects.h tests/sanitizers.supp tests/valgrind.supp
 
 # make mutants [MUTANTS='links_*'] [FUZZ_SECONDS=30] [MUTANT_JOBS=2]: bugs that the tests must find, tests/mutants.sh.
-# XLM_TEST_ALL=no make mutants: those that `make check` must find.
+# XLM_TEST_ALL=no make mutants: with scripts that end at only_in_check_all, as in `make check`.
 EXTRA_DIST += tests/mutants.list tests/mutants.sh
 FUZZ_SECONDS = 0
 # PROGRAM=OBJECT of every object of every program.

@@ -215,7 +215,7 @@ static bool find_all(struct search *s, GArray **found, int languages, GError **e
 
 bool xlm_prep_find_dropped(const xlm_comm *comm, xlm_appended *append, const xlm_sentence_reader *reader, GError **error)
 {
-    if (xlm_assignments_listed(reader->assignments) == append->counts[0] + append->counts[1])
+    if (xlm_assignments_listed(reader->assignments) == append->split.counts[0] + append->split.counts[1])
         return true; /* the new pairs hold out nothing else */
     struct search s = begin(comm, append, reader);
     const xlm_vocabulary *vocabulary = vocabulary_of(&s);

@@ -48,37 +48,18 @@ static bool has_pairs(const xlm_appended *appended)
     return found;
 }
 
-static bool read_assigned(xlm_appended *appended, const xlm_store *store, GError **error)
-{
-    static const char *const paths[2] = {"/assigned/held_out", "/assigned/left_out"};
-    bool good = true;
-    if (!xlm_store_has(store, paths[0]) && (appended->held_out == 0 || !has_pairs(appended)))
-        return true;
-    if (!xlm_store_has(store, paths[0]))
-        return xlm_error_set(error, EX_DATAERR, "%s: was made by an earlier version of xlm_prep, which did not list the "
-                             "sentences that are held out or left out as translations; prepare its text again, or use --like and read "
-                             "both corpora", xlm_store_path(store));
-    for (int i = 0; i < 2 && good; i++) {
-        xlm_array array = {XLM_U64, XLM_ANY, 0};
-        appended->assigned[i] = xlm_store_read_all(store, paths[i], &array, error);
-        appended->counts[i] = array.rows;
-        good = appended->assigned[i] != NULL;
-    }
-    return good;
-}
-
 static bool read_origin(xlm_appended *appended, const char *path, GError **error)
 {
     g_autoptr(xlm_store) store = xlm_store_open(path, error);
     if (store == NULL || (appended->command = xlm_store_get_text(store, "/", "command", error)) == NULL ||
         (appended->inputs = xlm_store_read_strings(store, "/inputs", G_MAXINT32, NULL, error)) == NULL ||
-        !xlm_store_get_int(store, "/", "seed", &appended->seed, error) ||
-        !xlm_store_get_real(store, "/", "held_out_share", &appended->held_out, error))
+        !xlm_earlier_split_read(&appended->split, store, error))
         return false;
-    if (appended->seed < 0 || !(appended->held_out >= 0 && appended->held_out < 1))
-        return xlm_error_set(error, EX_DATAERR, "%s: seed %" G_GINT64_FORMAT ", held_out_share %g; the corpus is damaged", path,
-                             appended->seed, appended->held_out);
-    return read_assigned(appended, store, error);
+    if (appended->split.assigned[0] == NULL && appended->split.held_out > 0 && has_pairs(appended))
+        return xlm_error_set(error, EX_DATAERR, "%s: was made by an earlier version of xlm_prep, which did not list the "
+                             "sentences that are held out or left out as translations; prepare its text again, or use --like and read "
+                             "both corpora", path);
+    return true;
 }
 
 xlm_appended *xlm_appended_open(const char *path, GError **error)
@@ -106,7 +87,6 @@ void xlm_appended_close(xlm_appended *appended)
     xlm_corpus_close(appended->corpus);
     g_free(appended->command);
     g_strfreev(appended->inputs);
-    g_free(appended->assigned[0]);
-    g_free(appended->assigned[1]);
+    xlm_earlier_split_clear(&appended->split);
     g_free(appended);
 }

@@ -1,23 +1,17 @@
 /* xlm-mpi: the corpus to which xlm_prep --append adds text. SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The new corpus has the old one's vocabulary, word mode and rule of held-out sentences. Its sentences are copied, not read as
- * text again (prep/append.c). Which sentences are held out, or in neither split, because of their translations (prep/split.h)
- * cannot be seen from the sentences that a corpus has, so the corpus file lists their digests:
- *
- *   /assigned/held_out   [n] u64, ascending: digests of sentences that are held out although they are not drawn
- *   /assigned/left_out   [n] u64, ascending: digests of sentences in neither split */
+ * text again (prep/append.c). */
 #ifndef XLM_PREP_APPENDED_H
 #define XLM_PREP_APPENDED_H
 
 #include "corpus/corpus.h"
+#include "prep/earlier_split.h"
 
 typedef struct xlm_appended {
     xlm_corpus *corpus;
     char *command, **inputs; /* what it was made by and of */
-    int64_t seed;            /* of the draws of held-out sentences */
-    double held_out;         /* share of sentences */
-    uint64_t *assigned[2];   /* digests, held out and left out */
-    uint64_t counts[2];      /* how many */
+    xlm_earlier_split split; /* which of its sentences are held out */
     GArray **dropped;        /* sets (prep/ascending.h) by language: sentences of the training text that are not copied, because
                               * new pairs hold them or their translations out (prep/append_split.h); NULL: none */
     int64_t *dropped_counts; /* by id: how often subwords are in these sentences, of languages that are not synthetic; or NULL */

@@ -55,7 +55,8 @@ bool xlm_prep_set_like(xlm_prep_options *options, const char *path, GError **err
 {
     g_autoptr(xlm_store) store = xlm_store_open(path, error);
     if (store == NULL || !check_format(store, error) ||
-        (options->like = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL)
+        (options->like = xlm_vocabulary_load(store, "/vocabulary", error)) == NULL ||
+        (xlm_store_has(store, "/assigned/held_out") && !xlm_earlier_split_read(&options->like_split, store, error)))
         return false;
     g_ptr_array_add(options->like_files, g_strdup(path));
     set_like(options, path, "--like");

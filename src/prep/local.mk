@@ -8,6 +8,7 @@ prep_sources = \
 	src/prep/count.c \
 	src/prep/derive.c \
 	src/prep/duplicates.c src/prep/duplicates.h \
+	src/prep/earlier_split.c src/prep/earlier_split.h \
 	src/prep/encode.c \
 	src/prep/filter.c src/prep/filter.h \
 	src/prep/filter_options.c src/prep/filter_options.h \

@@ -71,6 +71,7 @@ void xlm_prep_options_free(xlm_prep_options *options)
     if (options->append == NULL) /* whose vocabulary it would be */
         xlm_vocabulary_free(options->like);
     xlm_appended_close(options->append);
+    xlm_earlier_split_clear(&options->like_split);
     g_array_free(options->copied_pairs, TRUE);
     free_segmenters(options->segmenters);
     g_hash_table_unref(options->filter.scripts);

@@ -46,6 +46,7 @@ typedef struct xlm_prep_options {
     const char *like_option;    /* the option that gives it: "--like", "--tokenizer" or "--append" */
     GPtrArray *like_files;      /* char *: its files: one, or those of a tokenizer's directory */
     xlm_vocabulary *like;       /* its vocabulary; `languages` begins with its languages, and words and lower come from it */
+    xlm_earlier_split like_split; /* of a corpus of --like: what it holds out is held out here too; otherwise it lists nothing */
     xlm_appended *append;       /* the corpus to which text is added, whose vocabulary `like` is; or NULL */
     GArray *copied_pairs;       /* int x 2: languages of its pairs that are not given */
     int64_t add_subwords;       /* maximum number of added subwords */

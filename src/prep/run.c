@@ -210,10 +210,8 @@ bool xlm_prep_run(const xlm_comm *comm, const xlm_prep_options *options, GError 
                                   .splitter = g_new0(xlm_splitter *, options->languages->len),
                                   .assignments = xlm_assignments_new(options->held_out, (uint64_t)options->seed),
                                   .orders = g_new0(xlm_word_order *, options->synthetic->len)};
-    if (options->append != NULL)
-        for (int i = 0; i < 2; i++)
-            xlm_assignments_recall(reader.assignments, i == 0 ? XLM_ASSIGNED_HELD_OUT : XLM_ASSIGNED_NEITHER,
-                                   options->append->counts[i], options->append->assigned[i]);
+    xlm_earlier_split_recall(options->append != NULL ? &options->append->split : &options->like_split, options->seed,
+                             options->held_out, reader.assignments);
     for (int side = 0; side < 2 && failure == NULL; side++)
         reader.normaliser[side] = xlm_prep_normaliser(options, &failure);
     for (guint i = 0; i < options->languages->len && failure == NULL; i++)

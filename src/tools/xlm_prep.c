@@ -117,7 +117,7 @@ static const GOptionEntry subword_options[] = {
      "with --codes: take the vocabulary, and its counts, from a file of fastBPE", "FILE"},
     {"like", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.like,
      "take vocabulary, codes, word splitting and languages from a checkpoint or another corpus, for [train] start; text may be "
-     "in more languages", "FILE"},
+     "in more languages. With the seed and share of another corpus, what its pairs hold out is held out here too", "FILE"},
     {"append", 0, XLM_READS, G_OPTION_ARG_FILENAME, &given.append,
      "add the text to a corpus: -o gets its sentences, which are copied, and the new ones, with its vocabulary, codes, word "
      "splitting and rule of held-out sentences; text may be in more languages", "FILE"},
@@ -236,14 +236,14 @@ static bool take_split(xlm_prep_options *options, GError **error)
     const xlm_appended *append = options->append;
     if (given.held_out != -G_MAXDOUBLE && (given.segment || given.derive_conllu))
         return xlm_error_set(error, EX_USAGE, "--held-out is for --mono and --para; leave it out");
-    options->held_out = given.held_out != -G_MAXDOUBLE ? given.held_out : append != NULL ? append->held_out : 0.01;
-    options->seed = given.seed != G_MININT64 ? given.seed : append != NULL ? append->seed : 0;
-    if (append != NULL && options->held_out != append->held_out)
+    options->held_out = given.held_out != -G_MAXDOUBLE ? given.held_out : append != NULL ? append->split.held_out : 0.01;
+    options->seed = given.seed != G_MININT64 ? given.seed : append != NULL ? append->split.seed : 0;
+    if (append != NULL && options->held_out != append->split.held_out)
         return xlm_error_set(error, EX_USAGE, "--held-out=%g: %s holds out a share of %g, and so does what is added; leave it "
-                             "out", options->held_out, given.append, append->held_out);
-    return append == NULL || options->seed == append->seed ||
+                             "out", options->held_out, given.append, append->split.held_out);
+    return append == NULL || options->seed == append->split.seed ||
            xlm_error_set(error, EX_USAGE, "--seed=%" G_GINT64_FORMAT ": %s was made with the seed %" G_GINT64_FORMAT
-                         ", which holds for what is added; leave it out", options->seed, given.append, append->seed);
+                         ", which holds for what is added; leave it out", options->seed, given.append, append->split.seed);
 }
 
 static bool take_numbers(xlm_prep_options *options, GError **error)

@@ -125,6 +125,15 @@ decode appended-1.h5 train en | tr -d ' ' | sort -u >train.txt
     fail "sentences are held out that are not when all is prepared together"
 [ -z "$(sort -u held-appended-1.txt | comm -13 - <(sort -u held-old.txt))" ] ||
     fail "held-out sentences of the old corpus are lost"
+# Part of its text, prepared like it: what old.h5 holds out, or leaves out, is not learned from although its translations are not
+# given. Another seed draws anew.
+logged part.log xlm_prep --like old.h5 --mono en=old.en "${split[@]}" -o part.h5
+for part in held_out train; do decode part.h5 $part en | tr -d ' ' | sort -u >part-$part.txt; done
+cmp part-held_out.txt <(sort -u held-old.txt) || fail "what old.h5 holds out is not held out in part of its text"
+cmp part-train.txt <(decode old.h5 train en | tr -d ' ' | sort -u) || fail "part of the text has other text to learn from"
+logged part.log xlm_prep --like old.h5 --mono en=old.en --held-out 0.1 --seed 4 -o part.h5
+logged part.log xlm_prep --like corpus.h5 --mono en=old.en --held-out 0.1 --seed 4 -o again.h5
+for group in train held_out assigned; do same /$group again.h5 part.h5; done
 
 only_in_check_all
 

@@ -7,6 +7,8 @@ command -v gnuplot >/dev/null || { echo "left out: there is no gnuplot" >&2; exi
 mkdir -p out/text ud
 for file in mono.en en-de.en; do cp text.en out/text/$file; done
 for file in mono.de en-de.de; do cp text.xx out/text/$file; done
+# In another order than the pairs, and sentences in no pair.
+{ sort -r text.xx; seq -f 'the %g th sentence has no translation .' 20; } >out/text/mono.de
 for part in train dev test; do
     head -n 16 text.en | awk '{
             print "# text = " $0
@@ -24,9 +26,19 @@ growth() {
 growth || fail "growth: $(tail -n 5 log)"
 ! grep -q 'objective dwa' <(h5dump -a /job/text out/3x64-1/runs/mlm-1-3-2/latest) || fail "mlm has dwa"
 
-# Half of the text is every second line, of both sides of the pairs.
+# Half of the text is every second line, of both sides of the pairs, and of sentences in no pair; each sentence is counted once.
 cmp out/text-0.5/text/en-de.de <(awk 'NR % 2 == 0' text.xx) || fail "half of the pairs"
 cmp out/text-1/text/mono.en text.en || fail "all of the text"
+{ awk 'NR % 2 == 0' text.xx; seq -f 'the %g th sentence has no translation .' 2 2 20; } | sort -u >half
+cmp half <(sort -u out/text-0.5/text/mono.de) || fail "half of the monolingual text"
+grep -q ", $(cat <(sort -u out/text-0.5/text/mono.en out/text-0.5/text/ewt.en) half | wc -w) words\$" log || fail "words of half: $(grep words log)"
+# Nothing of what the whole text holds out is learned from in a half.
+for language in en de; do
+    decode out/text-1/corpus.h5 held_out $language | sort -u >held_out
+    decode out/text-0.5/corpus.h5 train $language | sort -u >trained
+    [ -s held_out ] && [ -s trained ] && [ -z "$(comm -12 held_out trained)" ] ||
+        fail "half of $language is trained on held-out text: $(comm -12 held_out trained | head -n 3)"
+done
 # All shares have the subwords of the whole text, and are measured among its held-out pairs, of which none was learned from.
 same_objects out/text-0.5/corpus.h5 out/text-1/corpus.h5 /vocabulary/words >diff.log || fail "subwords: $(head -n 3 diff.log)"
 h5ls -r out/text-1/corpus.h5 >listing
@@ -46,7 +58,7 @@ done
 
 # Each figure is that of the study, and differences are of the same model, text and seed.
 [ "$(head -n 1 out/growth.csv)" = model,words,run,seed,column,value ] || fail "$(head -n 1 out/growth.csv)"
-words=$(cat out/text-1/text/mono.en out/text-1/text/mono.de out/text-1/text/ewt.en | wc -w)
+words=$({ sort -u out/text-1/text/mono.en out/text-1/text/ewt.en; sort -u out/text-1/text/mono.de; } | wc -w)
 value() { awk -F, -v model="$1" -v words="$2" -v run="$3" '$1 == model && $2 == words && $3 == run && $5 == "mean" { print $6 }' \
     out/growth.csv; }
 for model in 3x64 1x128; do

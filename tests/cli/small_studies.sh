@@ -227,7 +227,9 @@ cat >times/xlm_train <<'END'
 #!/bin/sh
 case $* in *--plan*) ;; *) exit 70 ;; esac
 for job in "$@"; do [ ! -f "$job" ] || break; done
-if grep -q '^\[objective tlm\]' "$job"; then seconds=0.5
+# What begins with the last step, or later, takes no time.
+if grep -q '^\[objective dwa\]' "$job" && case $* in *' objective dwa.begin=400'*) false ;; esac; then seconds=1
+elif grep -q '^\[objective tlm\]' "$job"; then seconds=0.5
 else
     echo >>"${0%/*}/planned"
     seconds=$(echo 0.2 0.1 0.25 0.2 0.2 | cut -d ' ' -f "$(wc -l <"${0%/*}/planned")")
@@ -238,10 +240,17 @@ chmod +x times/xlm_train
 PATH=$PWD/times:$PATH SAME_TIME=mlm+tlm RUNS='mlm:1 mlm:2' STEPS=400 START_STEPS=20 SETTINGS="$small" XLM_LAUNCH=env DICTIONARY=none \
     "$XLM_SOURCE/jobs/small/study" --plan out ud >log 2>&1 || fail "the same time: $(tail -n 5 log)"
 printf 'mlm/same-time\t400\tmlm+tlm\t1000\n' | cmp - out/same-time.tsv || fail "steps in the same time: $(cat out/same-time.tsv)"
-printf 'mlm/same-time\t4\tmlm+tlm\t5\n' >>out/same-time.tsv
+# dwa takes twice the time of the others, and begins after a quarter of the steps: 7/8 of a second each.
+PATH=$PWD/times:$PATH SAME_TIME=mlm+tlm RUNS=mlm+tlm+dwa:1 STEPS=400 START_STEPS=20 SETTINGS="$small; objective dwa.begin=100" \
+    XLM_LAUNCH=env DICTIONARY=none "$XLM_SOURCE/jobs/small/study" --plan out ud >log 2>&1 || fail "dwa's time: $(tail -n 5 log)"
+tail -n 1 out/same-time.tsv | cmp - <(printf 'mlm+tlm+dwa/same-time\t400\tmlm+tlm\t229\n') ||
+    fail "steps in the same time, with dwa: $(cat out/same-time.tsv)"
+printf 'mlm/same-time\t4\tmlm+tlm\t5\nmlm+tlm+dwa/same-time\t4\tmlm+tlm\t2\n' >>out/same-time.tsv
 study small RUNS=mlm:1 SAME_TIME=mlm+tlm || fail "the same time: $(tail -n 5 log)"
 [ "$(last_step out/runs/mlm-same-time-1-6-5)" = 5 ] && row mlm/same-time 1 | grep -q . || fail "in the same time: $(cat log)"
-[ "$(wc -l <out/same-time.tsv)" -eq 2 ] || fail "what was known was measured again: $(cat out/same-time.tsv)"
+[ "$(wc -l <out/same-time.tsv)" -eq 4 ] || fail "what was known was measured again: $(cat out/same-time.tsv)"
+study small RUNS=mlm+tlm+dwa:1 SAME_TIME=mlm+tlm SETTINGS="$small; objective dwa.begin=2" || fail "dwa's time: $(tail -n 5 log)"
+h5dump -a /job/text out/runs/mlm+tlm+dwa-same-time-1-6-2/latest | grep -q 'begin = 1$' || fail "dwa begins after another share"
 expect 64 'no objective nothing' env RUNS=mlm:1 SAME_TIME=nothing "$XLM_SOURCE/jobs/small/study" out ud
 # Runs are compared by what the studies have written.
 "$XLM_SOURCE/jobs/combinations/compare" out >compared 2>&1 && grep -qE '^mlm/same-time +de +1 +[0-9.]+ ' compared ||

@@ -54,7 +54,10 @@ cp corpus.h5 x/
 head -n 300 text.en >y/text.en
 xlm_prep --mono en=y/text.en --mono xx=text.xx --like corpus.h5 -o y/corpus.h5 >prep.log 2>&1 || fail "$(cat prep.log)"
 for run in x y; do
-    (cd $run && trained ../one.conf run 1 --set train.steps=1 --set train.start=model.h5 && cp -r run again) || fail "$run: a run"
+    cd $run
+    trained ../one.conf run 1 --set train.steps=1 --set train.start=model.h5
+    cp -r run again
+    cd ..
 done
 logged same.out xlm_compare x/run x/again
 grep -qx 'The jobs are the same.' same.out || fail "the same jobs: $(head -n 5 same.out)"

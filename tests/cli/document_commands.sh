@@ -239,7 +239,8 @@ for block in blocks/*/*.sh; do
     sizes <"$block" >here/.commands
     # A job that the commands write is also checked as it is on the page, with all its sizes.
     sed "0,/^cat >job.conf <<'END'\$/d; /^END\$/,\$d" "$block" >here/page.conf
-    [ ! -s here/page.conf ] || (cd here && logged ../page.log xlm_train page.conf --dry-run --set train.output=page)
+    [ ! -s here/page.conf ] || (cd here && xlm_train page.conf --dry-run --set train.output=page) >page.log 2>&1 ||
+        fail "${block#blocks/}: its job as it is on the page: $(tail -n 3 page.log)"
     (cd here && XLM_MPIEXEC=$scratch/bin/mpiexec PATH=$scratch/bin:$PATH timeout "${XLM_TEST_TIMEOUT:-600}" \
         bash -eu -o pipefail -x .commands) >block.log 2>&1 </dev/null ||
         fail "${block#blocks/}: $(grep -E '^(\+ |xlm_|.*commands)' block.log | tail -n 3)"

@@ -91,7 +91,8 @@ if unshare -rm true 2>/dev/null; then
     cat >full.sh <<'FULL'
         mount -t tmpfs -o size=2500k none full && cp filler full/ && begin full &&
             failed 74 'full/checkpoint-.*No space left on device' &&
-            rm full/filler && continues
+            rm full/filler && continues && tried=1
+        [ -n "${tried-}" ] || fail "a full disk was not made, or the run on it did not begin"
         finish
 FULL
     head -c 600000 /dev/zero >filler

@@ -135,7 +135,7 @@ start 1 xlm_train job.conf --set train.output=taken --set train.steps=1000000 --
 until_true has_steps taken 12
 by_hand
 mv out/lock taken/lock
-for _ in {1..200}; do
+for _ in {1..6000}; do # ten minutes, as until_true
     kill -0 "$launcher" 2>/dev/null || break
     sleep 0.1
 done

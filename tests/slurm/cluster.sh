@@ -22,8 +22,8 @@ write_configuration() { # DIRECTORY NODES
     local directory=$1 nodes=$2 node port user cpus
     user=$(id -un)
     cpus=$(nproc)
-    # Ports from the process number, so that two tests side by side do not meet.
-    port=$((20000 + $$ % 20000))
+    # Ten ports for each process number, so that two tests side by side do not meet.
+    port=$((20000 + $$ % 2000 * 10))
     cat >"$directory/slurm.conf" <<END
 ClusterName=xlmtest
 SlurmctldHost=$(hostname -s)(127.0.0.1)
@@ -79,7 +79,7 @@ start() { # DIRECTORY NODES
     for ((node = 1; node <= nodes; node++)); do
         slurmd -N "n$node" || skip "slurmd does not start here: $(tail -n 1 "$directory/slurmd.n$node.log")"
     done
-    for ((attempt = 0; attempt < 100; attempt++)); do
+    for ((attempt = 0; attempt < 1000; attempt++)); do # five minutes: on a busy machine the test is not to vanish
         if [ "$(sinfo -h -t idle -o %D 2>/dev/null || true)" = "$nodes" ]; then return; fi
         sleep 0.3
     done

@@ -90,9 +90,9 @@ left_out_is_wrong = $(if $(left_out),$(error tests_in_order of tests/local.mk ha
 check_DATA += $(losses_LTLIBRARIES) $(benchmark_programs)
 
 # All tests: before a release, and after a change of what `make check` leaves out.
-.PHONY: check-all
-check-all: all
-	XLM_TEST_ALL=1 $(MAKE) $(AM_MAKEFLAGS) check TESTS='$(check_all_scripts) $(tests_in_order) $(install_test)'
+.PHONY: check-all recheck-all
+check-all recheck-all: all
+	XLM_TEST_ALL=1 $(MAKE) $(AM_MAKEFLAGS) $(@:-all=) TESTS='$(check_all_scripts) $(tests_in_order) $(install_test)'
 
 # The unit tests alone, with nothing compiled for the others: what packages run where they are built (packaging/debian/rules).
 .PHONY: check-unit

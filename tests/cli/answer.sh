@@ -181,6 +181,11 @@ done
 xlm_eval qa-1/latest --test dev.json --set no_answer=never --predictions never.json >never.out 2>&1 || fail "$(cat never.out)"
 ! grep -q ': ""' never.json || fail "no_answer = never: $(cat never.json)"
 
+xlm_eval qa-1/latest --test dev.json --set no_answer=never --set answer_length=1 --predictions short.json >short.out 2>&1 ||
+    fail "$(cat short.out)"
+grep -q ': "[^"]* ' never.json && grep -q ': "[^"]' short.json && ! grep -q ': "[^"]* ' short.json ||
+    fail "answer_length = 1: answers of several words: $(grep ': "[^"]* ' short.json | head -n 3)"
+
 # ---- two languages, and MLQA's rules where they are asked for ----
 logged both.out xlm_eval qa-1/best --test en:dev.json --test xx:xx.json --predictions both.json --output null_odds=odds.json \
     --csv both.csv

@@ -26,6 +26,15 @@ trained job.conf anew 1 --set train.steps=4
 trained job.conf anew 1
 agree then anew
 
+# Keys of jobs by their former names: the same run, and a warning for each.
+sed -e '/^\[train\]/a granules = 2' -e '/^\[stream text\]/a masking = word' job.conf >former.conf
+sed -e '/^\[train\]/a micro_batches = 2' -e '/^\[stream text\]/a mask_unit = word' job.conf >present.conf
+for name in former present; do trained $name.conf $name 1 --set train.steps=2; done
+same_bits former present
+grep -q 'warning: .*granules is called micro_batches now$' former.log &&
+    grep -q 'warning: .*masking is called mask_unit now$' former.log || fail "former names: $(head -n 5 former.log)"
+! cmp -s <(losses present) <(losses anew | head -n 2) || fail "mask_unit changes nothing, so that its former name shows nothing"
+
 # Read: the corpus by programs that read corpora, the model by those that read models.
 paste -d ' ' <(printf 'house\nriver\ngarden\n') <(printf 'hyoyusye\nryivyer\ngyardyen\n') >pairs.txt
 logged dict.log xlm_dict corpus.h5 --source en --target xx --text pairs.txt --subwords first -o dict.h5

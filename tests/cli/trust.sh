@@ -78,6 +78,11 @@ rm -rf theirs && cp -r theirs2 theirs && rm -f theirs/job.conf # so that the tex
 innocent start ranks 1 xlm_train job.conf --set train.output=started --set train.steps=1 --set train.start=theirs/latest
 innocent fill xlm_fill theirs/latest --language en 'the <mask> sees .'
 innocent compare xlm_compare theirs mine
+{ cat stranger.conf; printf '\n[objective seq2seq]\nstream = pairs\n'; } >decoder.conf
+trained decoder.conf decodes 1 --set train.steps=1 --set model.decoder_layers=1
+rm -f LOADED STAGED decodes/job.conf
+head -n 2 text.en >few.txt
+innocent translate xlm_translate decodes/latest --from en --to xx --max-length 0,2 few.txt
 innocent embed xlm_embed retrieval theirs/latest corpus.h5
 phrases text.en >tags.tsv
 cat >tune.conf <<JOB

@@ -226,16 +226,54 @@ bool xlm_program_open(const char *name, xlm_comm *comm, int *argc, char ***argv,
 
 /* ---- options ---- */
 
+/* name: "--seed" or "-s". */
+static const GOptionEntry *find_entry(const GOptionEntry *entries, const char *name)
+{
+    const GOptionEntry *e = entries;
+    while (!(name[1] == '-' ? strcmp(name + 2, e->long_name) == 0 : name[1] == e->short_name))
+        e++;
+    return e;
+}
+
+/* The value of an option of G_OPTION_ARG_INT or G_OPTION_ARG_INT64. GLib itself would guess the base, so that 010 was 8, and 08 no
+ * number. entries: those of its group. */
+static gboolean take_integer(const gchar *name, const gchar *text, gpointer entries, GError **error)
+{
+    const GOptionEntry *e = find_entry(entries, name);
+    const bool wide = e->arg == G_OPTION_ARG_INT64;
+    const gint64 min = wide ? G_MININT64 : G_MININT, max = wide ? G_MAXINT64 : G_MAXINT;
+    g_autoptr(GError) wrong = NULL;
+    gint64 number;
+    if (!g_ascii_string_to_signed(text, 10, min, max, &number, &wrong)) {
+        if (g_error_matches(wrong, G_NUMBER_PARSER_ERROR, G_NUMBER_PARSER_ERROR_OUT_OF_BOUNDS))
+            g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--%s=%s: must be an integer from %" PRId64 " to %" PRId64,
+                        e->long_name, text, min, max);
+        else
+            g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--%s=%s: must be an integer in decimal digits",
+                        e->long_name, text);
+        return FALSE;
+    }
+    if (wide)
+        *(gint64 *)e->arg_data = number;
+    else
+        *(gint *)e->arg_data = (gint)number;
+    return TRUE;
+}
+
 static void add_group(GOptionContext *context, const xlm_program_group *added)
 {
     g_autofree char *heading = g_strconcat(added->title, ":", NULL);
-    GOptionGroup *group = g_option_group_new(added->title, heading, added->title, NULL, NULL);
+    GOptionGroup *group = g_option_group_new(added->title, heading, added->title, (gpointer)added->entries, NULL);
     /* In the help of several commands, an option that two of them share keeps its name: only one of them is ever called. */
     for (const GOptionEntry *e = added->entries; e->long_name != NULL; e++) {
         GOptionEntry entries[] = {*e, {.long_name = NULL}};
         entries[0].flags = (e->flags & ~FILE_FLAGS) | G_OPTION_FLAG_NOALIAS;
         if ((e->arg == G_OPTION_ARG_FILENAME || e->arg == G_OPTION_ARG_FILENAME_ARRAY) && !(e->flags & FILE_ROLES))
             g_error("--%s: its table does not say whether the file is read or written", e->long_name);
+        if (e->arg == G_OPTION_ARG_INT || e->arg == G_OPTION_ARG_INT64) {
+            entries[0].arg = G_OPTION_ARG_CALLBACK;
+            entries[0].arg_data = (void *)take_integer;
+        }
         g_option_group_add_entries(group, entries);
     }
     g_option_context_add_group(context, group);

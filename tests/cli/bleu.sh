@@ -146,6 +146,12 @@ expect 64 'bootstrap=-1' xlm_bleu out ref.0 --bootstrap=-1
 expect 64 'two systems are named out' xlm_bleu out ref.0 --system out
 expect 64 'is empty' xlm_bleu out ref.0 --system =better
 expect 64 'width=16' xlm_bleu out ref.0 --width 16
+# Integers are decimal, whatever they begin with, as in job files.
+prints '|bs:10|seed:10|' out ref.0 --bootstrap 010 --seed 010
+prints '|bs:2|seed:8|' out ref.0 --bootstrap 2 --seed 08
+for number in 0x3 3.5 '' 3k; do expect 64 "width=$number: must be an integer in decimal" xlm_bleu out ref.0 -w "$number"; done
+expect 64 'width=3000000000: must be an integer from -2147483648 to 2147483647' xlm_bleu out ref.0 --width 3000000000
+expect 64 'seed=1e9: must be an integer' xlm_bleu out ref.0 --seed 1e9
 expect 64 'standard input' xlm_bleu - - <out
 expect 64 'both input and output' xlm_bleu out ref.0 --sentences ref.0
 expect 66 'none: No such file' xlm_bleu out none

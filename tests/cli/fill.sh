@@ -55,7 +55,7 @@ xlm_fill plain/latest "the <mask> ." >plain.out && xlm_fill plain/latest -l xx "
 fill() { xlm_fill out/latest --language en "$@"; }
 expect 64 'a checkpoint is needed' xlm_fill
 expect 64 'top=0: must be at least 1' fill --top 0 '<mask>'
-expect 64 'Cannot parse integer' fill --top many '<mask>'
+expect 64 'top=many: must be an integer' fill --top many '<mask>'
 expect 64 'no language "de"; it has en, xx' xlm_fill out/latest --language de '<mask>'
 expect 64 'give --language (one of en, xx)' xlm_fill out/latest '<mask>'
 expect 65 'sentence 2: there is no <mask> in "the house"' fill '<mask>' 'the house'

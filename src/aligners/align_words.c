@@ -242,7 +242,7 @@ static struct found find_links(const struct training *t, int64_t sentence, xlm_d
     decode(t, sentence, n, m, workspace, d);
     const xlm_symmetrisation how[] = {o->symmetrisation, directions[0], directions[1]};
     const bool scored = o->scores != NULL || t->found != NULL;
-    const bool wanted[] = {o->links != NULL || scored, o->forward != NULL, o->reverse != NULL};
+    const bool wanted[] = {o->links != NULL || o->print || scored, o->forward != NULL, o->reverse != NULL};
     for (int k = 0; k < 3; k++)
         if (wanted[k]) {
             found.links[k] = g_new(xlm_link, n + m);
@@ -313,13 +313,12 @@ static bool write_links(struct training *t, xlm_progress *progress, GError **err
     GString *lines[G_N_ELEMENTS(path)];
     bool good = true;
     for (size_t k = 0; k < G_N_ELEMENTS(path); k++)
-        lines[k] = path[k] != NULL ? g_string_new(NULL) : NULL;
+        lines[k] = path[k] != NULL || (k == 0 && o->print) ? g_string_new(NULL) : NULL;
     decode_all(t, progress, lines);
     xlm_progress_end(progress);
     for (size_t k = 0; k < G_N_ELEMENTS(path); k++)
         if (lines[k] != NULL) {
-            const char *to = strcmp(path[k], XLM_LINKS_STANDARD_OUTPUT) == 0 ? NULL : path[k];
-            good = good && xlm_link_file_write(t->comm, to, lines[k]->str, lines[k]->len, error);
+            good = good && xlm_link_file_write(t->comm, path[k], lines[k]->str, lines[k]->len, error);
             g_string_free(lines[k], TRUE);
         }
     return good && (t->found == NULL || write_alignment(t, error));

@@ -10,9 +10,6 @@
 #include "aligners/aligner_model.h"
 #include "aligners/symmetrise.h"
 
-/* Used in place of a path. */
-#define XLM_LINKS_STANDARD_OUTPUT "-"
-
 typedef struct xlm_align_options {
     xlm_align_source source;
     const xlm_aligner *aligner;  /* NULL: the model's, or the first of the table */
@@ -22,6 +19,7 @@ typedef struct xlm_align_options {
     const char *model;           /* NULL: none */
     const char *save;            /* file for the trained model; NULL: none */
     const char *links, *forward, *reverse, *scores; /* text files to write; NULL: none */
+    bool print;                  /* links go to standard output; `links` is NULL */
     const char *alignment;       /* file for the alignment of a corpus; NULL: none */
     int64_t memory;              /* bytes of a rank for arrays that are read in every iteration; */
     const char *scratch;         /* directory for arrays that take more */

@@ -140,7 +140,7 @@ static void run(const xlm_comm *comm, char *const *arguments, GError **error)
     o.source = source;
     o.text.lower = given.lower;
     o.text.longest = chosen.text.longest != -1 ? chosen.text.longest : 1000;
-    o.links = directory != NULL ? chosen.links : XLM_LINKS_STANDARD_OUTPUT; /* if there is no file for anything */
+    o.print = directory == NULL; /* if there is no file for anything */
     o.scratch = chosen.scratch != NULL ? chosen.scratch : directory != NULL ? directory : ".";
     o.command = xlm_command_line;
     xlm_align_words(comm, &o, error);

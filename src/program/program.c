@@ -164,6 +164,9 @@ static bool check_form(const char *path, const GOptionEntry *e, GError **error)
 
 static bool declare_file(const char *path, const char *option, int flags, GError **error)
 {
+    if (flags & XLM_WRITES && strcmp(path, "-") == 0)
+        return xlm_error_set(error, EX_USAGE, "-: is not the name of a file to write (%s); leave the option out where it says that "
+                             "its default is standard output, or write ./- for a file of that name", option);
     const int role = (flags & XLM_WRITES ? XLM_FILE_WRITTEN : XLM_FILE_READ) | (flags & XLM_REPLACES ? XLM_FILE_REPLACED : 0);
     if (flags & XLM_WRITES && is_of_run(path))
         return xlm_error_set(error, EX_USAGE, "%s: is a file that a run keeps in its directory, and %s would replace it; choose "

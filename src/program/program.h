@@ -50,7 +50,8 @@ typedef struct xlm_program_group {
  * and BLIS_ARCH_TYPE on this machine; ranks may differ. From here on, exceeding a limit on file sizes is a write error with a
  * message, not the end of the process, and when a signal ends the program unfinished files are removed. Files that are written are
  * compared with those that are read and with those that a run keeps in its directory; names of those that options write must not
- * end as those of another form than the placeholder says ("FILE.h5"). EX_USAGE. */
+ * end as those of another form than the placeholder says ("FILE.h5"), nor be "-", which some users would take for standard output.
+ * EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
 
 /* Frees the texts that options have set, and the lists that were made of them; once more is allowed. */

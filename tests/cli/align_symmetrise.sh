@@ -23,6 +23,14 @@ xlm_align symmetrise f r | cmp - two || fail "standard output, or the default"
 cmp two joined || fail "the default is not grow-diag-final-and"
 sed -E 's/([0-9]+)-([0-9]+)/\2-\1/g' r >turned
 xlm_align symmetrise f turned --reverse-turned | cmp - two || fail "--reverse-turned"
+# A dash is no file to write, for no command: it would be one of that name for some and standard output for others.
+for command in 'text a.en a.xx' 'symmetrise f r' 'dictionary a.en a.xx f'; do
+    # shellcheck disable=SC2086 # words
+    expect 64 'is not the name of a file to write (--output); leave the option out' xlm_align $command -o -
+    [ ! -s expect.out ] && [ ! -e ./- ] || fail "$command -o -: $(head -n 2 expect.out)"
+done
+logged dash.log xlm_align symmetrise f r -o ./-
+cmp ./- two || fail "./- is not the file of that name"
 # A command's name is no file.
 logged name.log xlm_align symmetrise f r -o symmetrise
 cmp symmetrise two || fail "a file named as the command"

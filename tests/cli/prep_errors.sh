@@ -63,6 +63,7 @@ refuse 64 'vocab needs the segmenter' "${make[@]}" --vocab text.en
 refuse 64 'min-count' "${text[@]}" --codes text.en --vocab text.xx --min-count 5 -o out/c.h5
 refuse 64 'only copy' "${text[@]}" --codes text.en --write-codes out/codes
 refuse 64 'segment' --segment text.en out/text
+refuse 64 'is not the name of a file to write (an argument)' --codes text.en --segment text.en -
 refuse 64 'segment' --codes text.en --segment text.en
 refuse 64 'segment' --codes text.en --lower --segment text.en out/text
 refuse 64 'segment' --codes text.en --bpe 50 --segment text.en out/text

@@ -114,6 +114,9 @@ static bool run(char *const *arguments, GError **error)
     return good;
 }
 
+/* The first argument is a subword. */
+static bool is_file(int argument) { return argument == 2; }
+
 const xlm_command xlm_cooc_top = {
     .name = "top",
     .arguments = "top SUBWORD COOC.h5",
@@ -125,6 +128,7 @@ const xlm_command xlm_cooc_top = {
         "  xlm_cooc top house cooc.h5 -n 30 --by pmi\n",
     .options = options,
     .takes = {"a subword and a table", 2, 2},
+    .is_file = is_file,
     .check = check,
     .run_alone = run,
 };

@@ -164,6 +164,8 @@ static bool check_form(const char *path, const GOptionEntry *e, GError **error)
 
 static bool declare_file(const char *path, const char *option, int flags, GError **error)
 {
+    if (*path == '\0')
+        return xlm_error_set(error, EX_USAGE, "%s is empty; give the name of a file", option);
     if (flags & XLM_WRITES && strcmp(path, "-") == 0)
         return xlm_error_set(error, EX_USAGE, "-: is not the name of a file to write (%s); leave the option out where it says that "
                              "its default is standard output, or write ./- for a file of that name", option);
@@ -188,6 +190,8 @@ static bool declare_value(const GOptionEntry *e, const char *value, GError **err
 
 static bool declare_option(const GOptionEntry *e, GError **error)
 {
+    if (e->flags & XLM_DIRECTORY && g_strcmp0(*(char **)e->arg_data, "") == 0)
+        return xlm_error_set(error, EX_USAGE, "--%s is empty; give the name of a directory", e->long_name);
     if (!(e->flags & (XLM_READS | XLM_WRITES)))
         return true;
     char *single[] = {is_array(e) ? NULL : *(char **)e->arg_data, NULL};

@@ -48,10 +48,10 @@ typedef struct xlm_program_group {
 /* Reads the options and leaves other arguments in argv. groups[XLM_PROGRAM_GROUPS]: up to one without a title; NULL: none. With
  * --help or --version it prints and ends the program. Otherwise it checks our environment variables (XLM_KERNELS, XLM_STORE_...)
  * and BLIS_ARCH_TYPE on this machine; ranks may differ. From here on, exceeding a limit on file sizes is a write error with a
- * message, not the end of the process, and when a signal ends the program unfinished files are removed. Files that are written are
- * compared with those that are read and with those that a run keeps in its directory; names of those that options write must not
- * end as those of another form than the placeholder says ("FILE.h5"), nor be "-", which some users would take for standard output.
- * EX_USAGE. */
+ * message, not the end of the process, and when a signal ends the program unfinished files are removed. No file or directory has an
+ * empty name. Files that are written are compared with those that are read and with those that a run keeps in its directory; names
+ * of those that options write must not end as those of another form than the placeholder says ("FILE.h5"), nor be "-", which some
+ * users would take for standard output. EX_USAGE. */
 bool xlm_program_parse(const xlm_program *program, const xlm_program_group *groups, int *argc, char ***argv, GError **error);
 
 /* Frees the texts that options have set, and the lists that were made of them; once more is allowed. */

@@ -17,10 +17,14 @@
 
 static const char MASK[] = "<mask>"; /* whatever its name in the vocabulary */
 
+/* Only the checkpoint is a file; the other arguments are sentences. */
+static int role(int argument) { return argument == 1 ? XLM_READS : 0; }
+
 static const xlm_program program = {
     .name = "xlm_fill",
     .arguments = "CHECKPOINT [SENTENCE...]",
     .precision = true,
+    .role = role,
     .purpose = "Fill in the words for <mask> in a sentence with a trained model's best predictions",
     .notes =
         "Without sentences on the command line they are read from standard input, one per line. A sentence may have several\n"

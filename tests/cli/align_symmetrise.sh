@@ -31,6 +31,11 @@ for command in 'text a.en a.xx' 'symmetrise f r' 'dictionary a.en a.xx f'; do
 done
 logged dash.log xlm_align symmetrise f r -o ./-
 cmp ./- two || fail "./- is not the file of that name"
+# Nor is an empty name, as from a variable that is not set.
+expect 64 'xlm_align: --output is empty; give the name of a file' xlm_align symmetrise f r -o ''
+expect 64 'xlm_align: an argument is empty; give the name of a file' xlm_align symmetrise f '' -o none
+expect 64 'xlm_align: --scratch is empty; give the name of a directory' xlm_align a.en a.xx -o none --scratch ''
+[ ! -e none ] || fail "an empty name is taken"
 # A command's name is no file.
 logged name.log xlm_align symmetrise f r -o symmetrise
 cmp symmetrise two || fail "a file named as the command"

@@ -155,6 +155,8 @@ expect 64 'seed=1e9: must be an integer' xlm_bleu out ref.0 --seed 1e9
 expect 64 'standard input' xlm_bleu - - <out
 expect 64 'both input and output' xlm_bleu out ref.0 --sentences ref.0
 expect 66 'none: No such file' xlm_bleu out none
+expect 64 'an argument is empty' xlm_bleu '' ref.0
+expect 64 'system is empty' xlm_bleu out ref.0 --system ''
 expect 66 'none: No such file' xlm_bleu out ref.0 --system x=none
 expect 73 '' xlm_bleu out ref.0 --sentences none/x.tsv
 [ -z "$(xlm_bleu out ref.0 --sentences none/x.tsv 2>/dev/null)" ] || fail "scores in spite of a file that cannot be written"

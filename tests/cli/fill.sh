@@ -59,6 +59,8 @@ expect 64 'top=many: must be an integer' fill --top many '<mask>'
 expect 64 'no language "de"; it has en, xx' xlm_fill out/latest --language de '<mask>'
 expect 64 'give --language (one of en, xx)' xlm_fill out/latest '<mask>'
 expect 65 'sentence 2: there is no <mask> in "the house"' fill '<mask>' 'the house'
+expect 65 'sentence 1: there is no <mask> in ""' fill ''
+expect 64 'an argument is empty; give the name of a file' xlm_fill '' '<mask>'
 expect 65 'sentence 1: byte 8: 0xff is not UTF-8' fill $'<mask> \377'
 expect 65 'sentence 1: 102 subwords are too many for a model of 96 positions' fill "<mask>$(printf ' .%.0s' $(seq 99))"
 from_input() { printf "$1" | fill; }

@@ -2,6 +2,7 @@
 
 #include "commands/commands.h"
 #include "lexicon/cooccurrence_count.h"
+#include "program/pair_options.h"
 
 static struct {
     gint64 window, min_count, max_vocabulary;
@@ -9,6 +10,7 @@ static struct {
 } given = {.window = -1, .min_count = -1, .max_vocabulary = -1};
 
 static int64_t memory_bytes = (int64_t)2 << 30;
+static bool splits[XLM_SPLITS]; /* --split */
 
 static const GOptionEntry options[] = {
     {"output", 'o', XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &given.output, "table to write (HDF5)", "FILE.h5"},
@@ -20,7 +22,7 @@ static const GOptionEntry options[] = {
      "multiply the counts of a language by the number of tokens of the largest language divided by its own (largest, the "
      "default), or not (none)", "largest|none"},
     {"split", 0, 0, G_OPTION_ARG_STRING, &given.split,
-     "which text of the corpus is counted (default train)", "train|held-out|all"},
+     "which text of the corpus is counted (default train)", "train|held_out|all"},
     {"min-count", 0, 0, G_OPTION_ARG_INT64, &given.min_count,
      "leave out subwords with a smaller count in the vocabulary (default 0)", "N"},
     {"max-vocab", 0, 0, G_OPTION_ARG_INT64, &given.max_vocabulary,
@@ -37,8 +39,7 @@ static const GOptionEntry options[] = {
 
 static bool check(GError **error)
 {
-    static const char *const weights[] = {"inverse", "glove", "even", NULL}, *const factors[] = {"largest", "none", NULL},
-                      *const splits[] = {"train", "held-out", "all", NULL};
+    static const char *const weights[] = {"inverse", "glove", "even", NULL}, *const factors[] = {"largest", "none", NULL};
     if (given.output == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE");
     return (given.window == -1 || xlm_program_is_in("window", given.window, 1, XLM_COOCCURRENCE_MAX_WINDOW, error)) &&
@@ -46,17 +47,16 @@ static bool check(GError **error)
            (given.max_vocabulary == -1 || xlm_program_is_in("max-vocab", given.max_vocabulary, 0, G_MAXINT64, error)) &&
            xlm_program_is_one_of("weights", given.weights, weights, error) &&
            xlm_program_is_one_of("factors", given.factors, factors, error) &&
-           xlm_program_is_one_of("split", given.split, splits, error) &&
+           xlm_pair_options_split(given.split, XLM_TRAIN, splits, error) &&
            xlm_program_read_memory(given.memory, &memory_bytes, error);
 }
 
 static void run(const xlm_comm *comm, char *const *arguments, GError **error)
 {
-    const bool held_out = g_strcmp0(given.split, "held-out") == 0, all = g_strcmp0(given.split, "all") == 0;
     const xlm_cooccurrence_options o = {
         .corpus = arguments[0], .output = given.output, .add = given.add,
         .rule = {given.window, given.weights, given.factors, given.min_count, given.max_vocabulary},
-        .train = !held_out, .held_out = held_out || all, .memory = memory_bytes, .scratch = given.scratch,
+        .train = splits[XLM_TRAIN], .held_out = splits[XLM_HELD_OUT], .memory = memory_bytes, .scratch = given.scratch,
         .command = xlm_command_line,
     };
     xlm_cooccurrence_count(comm, &o, error);

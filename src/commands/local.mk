@@ -13,7 +13,7 @@ cooc_commands_sources = \
 	src/commands/cooc_count.c \
 	src/commands/cooc_export.c \
 	src/commands/cooc_top.c \
-	$(command_sources)
+	$(command_sources) $(pair_options_sources)
 embed_commands_sources = \
 	src/commands/commands.h \
 	src/commands/embed_alignment.c \

@@ -99,7 +99,10 @@ numbers /cooccurrence/columns few.h5 >columns
 [ "$(sort -un columns | wc -l)" -le 10 ] && [ "$(wc -l <columns)" -gt 10 ] || fail "--max-vocab"
 table few.h5 | awk 'FILENAME == "table-2" { x[$1, $2] = $3; next } x[$1, $2] != $3 { exit 1 }' table-2 - ||
     fail "what is left out makes others stand nearer"
-logged h.log xlm_cooc corpus.h5 -o held.h5 --split held-out
+logged h.log xlm_cooc corpus.h5 -o held.h5 --split held_out
+logged dash.log xlm_cooc corpus.h5 -o dash.h5 --split held-out # as users may also write it
+same_table held.h5 dash.h5
+expect 64 'split=dev: must be train, held_out or all' xlm_cooc corpus.h5 -o none.h5 --split dev
 logged a.log ranks 2 xlm_cooc corpus.h5 -o all.h5 --split all
 
 only_in_check_all

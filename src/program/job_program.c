@@ -44,10 +44,23 @@ static bool check(const xlm_job_command_line *given, GError **error)
     return true;
 }
 
+static bool has_job(const xlm_job_program *self, int argc, char *const *argv, GError **error)
+{
+    if (xlm_program_argument(self->program, argc, argv, "job file", error) != NULL)
+        return true;
+    g_autofree char *why = argc == 1 && self->explain_no_job != NULL ? self->explain_no_job() : NULL;
+    if (why != NULL) {
+        char *message = g_strdup_printf("%s; %s", (*error)->message, why);
+        g_free((*error)->message);
+        (*error)->message = message;
+    }
+    return false;
+}
+
 static bool read_options(const xlm_job_program *self, int *argc, char ***argv, GError **error)
 {
     return xlm_program_parse(self->program, self->groups, argc, argv, error) &&
-           (help.asked || xlm_program_argument(self->program, *argc, *argv, "job file", error) != NULL) &&
+           (help.asked || has_job(self, *argc, *argv, error)) &&
            check(self->given, error) && (self->check == NULL || self->check(error));
 }
 

@@ -24,14 +24,14 @@ gboolean xlm_job_help_asked(const gchar *option, const gchar *name, gpointer dat
      "SECTION.KEY=VALUE"},                                                                                               \
     {"help-job", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)xlm_job_help_asked,                       \
      "show every section and key of a job file with type, default and meaning; or only those of one " XLM_JOB_PART,      \
-     "NAME"}
+     "[NAME]"}
 /* anew: what a run starts from if it does not resume; detail: what the profile shows. */
 #define XLM_RUN_OPTIONS(given, anew, detail)                                                                              \
     {"resume", 'r', XLM_READS, G_OPTION_ARG_STRING, &(given).resume,                                                      \
      "where to start: from the newest good checkpoint in the output directory, if there is one (auto, the default); "    \
      "from that FILE; or from " anew ", moving the checkpoints of an earlier run aside (never)", "auto|FILE|never"},     \
     {"dry-run", 'n', 0, G_OPTION_ARG_NONE, &(given).dry_run,                                                              \
-     "check everything, show parameters and memory, train nothing; the memory of a pass is what the encodings and all "   \
+     "check everything, show parameters, memory and time, train nothing; the memory of a pass is what the encodings and all " \
      "objectives take on a batch of the largest size", NULL},                                                            \
     {"finish", 0, 0, G_OPTION_ARG_NONE, &(given).finish,                                                                  \
      "train nothing; write a checkpoint from the state that the killed ranks of a run have left, unless a score is due, "  \
@@ -48,6 +48,9 @@ typedef struct xlm_job_program {
     xlm_job_command_line *given;
     /* Checks options of this program that cannot be combined, in addition to the shared ones. EX_USAGE. May be NULL. */
     bool (*check)(GError **error);
+    /* What to add to the message that no job file was given, such as which option has taken its name as a value. g_free; NULL:
+     * nothing. May be NULL. */
+    char *(*explain_no_job)(void);
     /* Prints sections and keys; name: only those of one plugin or task, NULL for all. False with an error if there is none. */
     bool (*print_help)(const char *name, FILE *out, GError **error);
     /* Reads a job file with overrides; NULL with an error. Not collective. */

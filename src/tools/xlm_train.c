@@ -70,7 +70,7 @@ static const GOptionEntry run_options[] = {
     XLM_RUN_OPTIONS(given.job, "nothing", ": operators with calls, time, GFLOP/s, GB/s and share"),
     {"check-gradients", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (void *)ask_check,
      "train nothing; compare the gradients of every objective, or of the one with that NAME, with differences of its loss, on a "
-     "micro-batch of the next step without dropout, and show a table; for authors of plugins, with a small model", "NAME"},
+     "micro-batch of the next step without dropout, and show a table; for authors of plugins, with a small model", "[NAME]"},
     {.long_name = NULL}};
 
 static const GOptionEntry plan_options[] = {
@@ -103,6 +103,13 @@ static bool check(GError **error)
     if (!(given.network > 0) && given.network != -INFINITY)
         return xlm_error_set(error, EX_USAGE, "--network=%g: must be more than 0 Gbit/s", given.network);
     return true;
+}
+
+/* GLib takes the word after an option whose value may be left out as its value. */
+static char *explain_no_job(void)
+{
+    return given.check_only == NULL ? NULL : g_strdup_printf("--check-gradients has taken %s as the name of an objective: put the "
+                                                             "option after the job file", given.check_only);
 }
 
 /* The numbers of --ranks. */
@@ -214,6 +221,7 @@ int main(int argc, char **argv)
         .groups = option_groups,
         .given = &given.job,
         .check = check,
+        .explain_no_job = explain_no_job,
         .print_help = xlm_job_print_help,
         .load = open_work,
         .free = close_work,

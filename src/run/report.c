@@ -184,8 +184,15 @@ static void describe_losses(const xlm_report *r, GString *line)
     g_string_append(line, strcmp(before, ", ") == 0 ? ")" : "");
 }
 
+/* "accuracy 51.23%", as that of predicted tokens is shown, "cross_lingual_accuracy 51.23%", "key_norm 1.2345". g_free. */
+static char *describe_metric(const char *name, double value)
+{
+    const bool accuracy = strcmp(name, "accuracy") == 0 || g_str_has_suffix(name, "_accuracy");
+    return accuracy ? g_strdup_printf("%s %.2f%%", name, 100 * value) : g_strdup_printf("%s %.4f", name, value);
+}
+
 /* Keys of streams and weights that change, as they are now, and metrics since the last line: "  stream text/mask 0.15
- * denoise/weight 0.55  pairs/accuracy 0.5123". */
+ * denoise/weight 0.55  pairs/accuracy 51.23%". */
 static void describe_metrics(const xlm_report *r, GString *line)
 {
     show_schedules(r, line);
@@ -196,9 +203,10 @@ static void describe_metrics(const xlm_report *r, GString *line)
     for (int k = 0; k < r->of.job->objectives; k++) {
         const GPtrArray *names = xlm_host_metric_names(r->of.host, k);
         for (guint i = 0; i < names->len; i++, sum++)
-            if (sum->count > 0)
-                g_string_append_printf(line, "  %s/%s %.4f", r->of.job->objective[k].name, (const char *)names->pdata[i],
-                                       sum->sum / sum->count);
+            if (sum->count > 0) {
+                g_autofree char *metric = describe_metric(names->pdata[i], sum->sum / sum->count);
+                g_string_append_printf(line, "  %s/%s", r->of.job->objective[k].name, metric);
+            }
     }
 }
 
@@ -409,8 +417,9 @@ void xlm_report_evaluation(xlm_report *report, const xlm_evaluation *rows, int n
         const char *language = e->language < 0 ? "all" : xlm_vocabulary_language_names(report->of.vocabulary)[e->language];
         if (e->metric != NULL) {
             xlm_metrics_file_metric(report->metrics, step, XLM_SPLIT_HELD_OUT, objective, e->metric, language, e->terms, e->score);
-            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s %.4f  (%" G_GINT64_FORMAT " terms)", step, objective,
-                         language, e->metric, e->score, e->terms);
+            g_autofree char *metric = describe_metric(e->metric, e->score);
+            xlm_log_info("held out, step %" G_GINT64_FORMAT ": %-12s %-5s %s  (%" G_GINT64_FORMAT " terms)", step, objective,
+                         language, metric, e->terms);
             continue;
         }
         xlm_metrics_file_loss(report->metrics, step, XLM_SPLIT_HELD_OUT, objective, language, e->terms, e->loss, e->perplexity,

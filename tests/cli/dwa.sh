@@ -25,6 +25,11 @@ for metric in labels_per_pair accuracy; do
     [ "$(values out-1 train dwa/$metric score | wc -l)" -eq 6 ] || fail "$metric of steps: $(grep dwa/ out-1/metrics.csv)"
     is_between 0 "$(value out-1 8 held_out dwa/$metric score all)" 40 || fail "$metric held out: $(grep dwa/ out-1/metrics.csv)"
 done
+# The log has accuracies in per cent, as those of predicted tokens, and other metrics as they are.
+shown() { sed -n "s/^held out, step 8: dwa  *all *$1 \\(.*\\)  ([0-9]* terms)\$/\\1/p" out-1.log; }
+[ "$(shown accuracy)" = "$(value out-1 8 held_out dwa/accuracy score all | awk '{ printf "%.2f%%", 100 * $1 }')" ] &&
+    [ "$(shown labels_per_pair)" = "$(value out-1 8 held_out dwa/labels_per_pair score all | awk '{ printf "%.4f", $1 }')" ] &&
+    grep -q '^step 8/8 .*  dwa/accuracy [0-9.]*%  ' out-1.log || fail "accuracy in the log: $(grep dwa out-1.log | tail -n 5)"
 values out-1 train dwa/agreement score | awk '{ n++; bad = bad || $2 < 0 || $2 > 1; } END { exit bad || n < 3 }' ||
     fail "agreement: $(grep dwa/ out-1/metrics.csv)"
 [ -z "$(value out-1 8 held_out dwa/agreement score all)" ] || fail "held-out pairs were remembered"

@@ -29,13 +29,13 @@ static bool check(GError **error)
     if (given.output == NULL)
         return xlm_error_set(error, EX_USAGE, "no file to write; give -o FILE.h5");
     if (!(given.shift > 0 && isfinite(given.shift)))
-        return xlm_error_set(error, EX_USAGE, "--shift: must be above 0");
+        return xlm_error_set(error, EX_USAGE, "--shift=%g: must be above 0", given.shift);
     if (!(given.smoothing >= 0 && given.smoothing <= 1))
-        return xlm_error_set(error, EX_USAGE, "--smoothing: must be in 0 to 1");
+        return xlm_error_set(error, EX_USAGE, "--smoothing=%g: must be from 0 to 1", given.smoothing);
     if (!isfinite(given.power))
-        return xlm_error_set(error, EX_USAGE, "--power: is not a number");
+        return xlm_error_set(error, EX_USAGE, "--power=%g: must be a finite number", given.power);
     if (!(given.tolerance > 0 && given.tolerance < 1))
-        return xlm_error_set(error, EX_USAGE, "--tolerance: must be between 0 and 1");
+        return xlm_error_set(error, EX_USAGE, "--tolerance=%g: must be above 0 and below 1", given.tolerance);
     return xlm_program_is_in("rank", given.rank, 1, 1 << 13, error) &&
            xlm_program_is_in("seed", (gint64)given.seed, 0, G_MAXINT64, error) &&
            xlm_program_read_memory(memory, &given.memory, error);

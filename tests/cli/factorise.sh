@@ -131,8 +131,10 @@ paste -d ' ' <(numbers /singular_values many-0.5.h5) <(numbers /singular_values 
 mkdir none
 expect 64 'no file to write' xlm_embed factorise cooc.h5
 expect 64 '--rank=0' xlm_embed factorise cooc.h5 -o none/x.h5 --rank 0
-expect 64 '--shift: must be above 0' xlm_embed factorise cooc.h5 -o none/x.h5 --shift 0
-expect 64 '--smoothing' xlm_embed factorise cooc.h5 -o none/x.h5 --smoothing 1.5
+expect 64 '--shift=0: must be above 0' xlm_embed factorise cooc.h5 -o none/x.h5 --shift 0
+expect 64 '--smoothing=1.5: must be from 0 to 1' xlm_embed factorise cooc.h5 -o none/x.h5 --smoothing 1.5
+expect 64 '--tolerance=1: must be above 0 and below 1' xlm_embed factorise cooc.h5 -o none/x.h5 --tolerance 1
+expect 64 '--power=inf: must be a finite number' xlm_embed factorise cooc.h5 -o none/x.h5 --power inf
 expect 64 '--memory: a rank needs' ranks 2 xlm_embed factorise cooc.h5 -o none/x.h5 --rank 5 --memory 1M
 expect 65 "has $words subwords" xlm_embed factorise cooc.h5 -o none/x.h5 --rank 5000
 expect 65 'take a smaller one' ranks 2 xlm_embed factorise cooc.h5 -o none/x.h5 --rank 5 --shift 1e9

@@ -24,6 +24,7 @@ typedef struct builder {
     bool literal;                   /* entries of the current source are subwords of the vocabulary */
     GArray *ids;                    /* int32_t, scratch */
     GArray *pairs, *left_out;       /* xlm_dictionary_pair */
+    guint sources, kept;            /* source subwords that have a translation, and those that are kept */
     xlm_progress progress;
     int64_t entries;                /* read so far */
     int32_t *made_language;         /* [vocabulary] the synthetic language in which a subword is a twin, -1: none */
@@ -223,17 +224,16 @@ static void sample(builder *m)
 {
     g_autoptr(GArray) sources = draw_sources(m);
     GArray *kept = g_array_new(FALSE, FALSE, sizeof(xlm_dictionary_pair));
-    const guint all = m->pairs->len, n = (guint)MAX(1, llround(m->options->share * sources->len));
+    const guint all = m->pairs->len;
+    m->sources = sources->len;
+    m->kept = (guint)MAX(1, llround(m->options->share * sources->len));
     g_autofree bool *in = g_new0(bool, xlm_vocabulary_size(m->vocabulary));
-    for (guint i = 0; i < n; i++)
+    for (guint i = 0; i < m->kept; i++)
         in[g_array_index(sources, drawn, i).id] = true;
     for (guint i = 0; i < all; i++) {
         const xlm_dictionary_pair pair = g_array_index(m->pairs, xlm_dictionary_pair, i);
         g_array_append_val(in[pair.token[0]] ? kept : m->left_out, pair);
     }
-    xlm_log_info("dictionary: %u of %u source subwords that have a translation (%.1f %% of the vocabulary); %u pairs, %u "
-                 "left out", n, sources->len, 100.0 * n / (double)xlm_vocabulary_size(m->vocabulary), kept->len,
-                 m->left_out->len);
     g_array_unref(m->pairs);
     m->pairs = kept;
 }
@@ -242,6 +242,14 @@ static void sample(builder *m)
 
 static double percent(int64_t part, int64_t all) { return all > 0 ? 100.0 * (double)part / (double)all : 0; }
 
+/* all: of the source language. Its subwords are those of its text: the vocabulary has those of other languages too. */
+static void report_pairs(const builder *m, const xlm_coverage *all)
+{
+    xlm_log_info("dictionary: %u of %u source subwords that have a translation (%.1f %% of the subwords of %s); %u pairs, %u "
+                 "left out", m->kept, m->sources, percent(all->known, all->subwords), m->options->language[0], m->pairs->len,
+                 m->left_out->len);
+}
+
 static bool report_coverage(const builder *m, int side, GError **error)
 {
     xlm_coverage bands[XLM_FREQUENCY_BANDS];
@@ -249,6 +257,8 @@ static bool report_coverage(const builder *m, int side, GError **error)
     for (guint i = 0; i < m->pairs->len; i++)
         known[g_array_index(m->pairs, xlm_dictionary_pair, i).token[side]] = true;
     const bool good = xlm_coverage_measure(m->corpus, m->text[side], known, bands, error);
+    if (good && side == 0)
+        report_pairs(m, &bands[XLM_FREQUENCY_BANDS - 1]);
     for (int b = 0; b < XLM_FREQUENCY_BANDS && good; b++) {
         char name[32] = "all";
         if (xlm_frequency_bands[b] < 1)

@@ -24,6 +24,16 @@ all=$(pairs made/trans/dictionary.h5 /dictionary/pairs) quarter=$(pairs made/tra
     fail "$quarter of $all pairs"
 [ $(($(pairs made/trans-inv-shared-50/dictionary.h5 /dictionary/pairs) * 2 - all)) -le 2 ] ||
     fail "half of the vocabulary is not shared"
+# Shares of a dictionary are shares of the vocabulary, also where a part of it is shared and has no pairs.
+for name in trans-inv-shared-25 trans-inv-shared-50; do
+    for share in 25 50; do
+        n=$(pairs made/$name/dictionary-$share.h5 /dictionary/pairs)
+        [ $((100 * n - share * all)) -le 100 ] && [ $((share * all - 100 * n)) -le 100 ] ||
+            fail "$name/dictionary-$share.h5: $n pairs of $all subwords"
+    done
+done
+grep -q "^dictionary: $quarter of $all source subwords .* (25.[0-9] % of the subwords of en)" made.log ||
+    fail "the log has other shares: $(grep ^dictionary: made.log)"
 
 # Again: nothing is made twice.
 find made -type f -printf '%p %T@\n' | sort >before

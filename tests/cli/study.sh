@@ -115,6 +115,7 @@ expect 64 'not PAIR/METHOD' study 'mlm:1'
 expect 64 'there is no out/other/corpus.h5' study 'other/mlm:1'
 expect 64 'there is no .*/bert.conf' study 'trans-inv/bert:1'
 expect 64 'there is no .*/dictionary-30.h5' study 'trans-inv/align-mlm@30:1'
+expect 64 'the part of the vocabulary that is shared has no pairs' study 'trans-inv-shared-50/align-mlm@100:1'
 expect 64 'mlm has no share' study 'trans-inv/mlm@50:1'
 # A mistake in the last run is found before the first begins.
 expect 64 'not PAIR/METHOD' study 'trans-inv/mlm:2

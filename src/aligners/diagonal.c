@@ -9,7 +9,10 @@
  * The tension climbs the likelihood: λ ← λ + 20 (E_model - E_links), where E is the mean of |i / n - j / m| that the model
  * expects before it sees the words, and of the links that it then finds; 8 steps after each iteration but the first. For the
  * links j / m is taken where the word begins, (j - 1) / m, as the authors' program does: the tension then stays lower, and
- * alignments are better. The two directions are models of their own. */
+ * alignments are better. The two directions are models of their own.
+ *
+ * As many iterations as theirs: of the 5 passes that fast_align makes by default, which it calls iterations of EM, 4 update the
+ * parameters, and the last one only finds links and the likelihood. Here the pass that finds links is not counted. */
 #include <gsl/gsl_sf_psi.h>
 #include <math.h>
 #include <string.h>

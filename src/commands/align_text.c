@@ -45,8 +45,8 @@ static const GOptionEntry options[] = {
     {"longest", 0, 0, G_OPTION_ARG_INT64, &chosen.text.longest,
      "pairs with more words on a side get no links, 1 to 10000 (default 1000)", "N"},
     {"iterations", 0, 0, G_OPTION_ARG_INT64, &chosen.iterations,
-     "number of passes over the text (default: 9 for fertility, 4 for diagonal; with --model 0, which aligns without "
-     "training)", "N"},
+     "EM iterations (for fertility variational ones), after which one more pass finds links (default: 9 for fertility, 4 for "
+     "diagonal, which are 5 as fast_align counts; with --model 0, which aligns without training)", "N"},
     {"save", 0, XLM_WRITES | XLM_REPLACES, G_OPTION_ARG_FILENAME, &chosen.save, "write the trained model (HDF5)", "FILE.h5"},
     {"model", 0, XLM_READS | XLM_REPLACES, G_OPTION_ARG_FILENAME, &chosen.model,
      "align with this model; with --iterations training starts from its counts, and keeps them", "FILE"},

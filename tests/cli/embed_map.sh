@@ -87,6 +87,16 @@ grep -q 'warning: 1 of 65 words have no vector' v.log || fail "what is not cover
 numbers /panel.1/component_variance v.h5 | awk -v OFMT=%.6f '{ d = $1 - (4 - NR) ^ 2 / 14; if (d > 1e-6 || d < -1e-6) bad = 1 }
     END { exit bad || NR != 3 }' || fail "variance: $(numbers /panel.1/component_variance v.h5)"
 grep -q '3 components, 100% of variance' v.svg || fail "caption: $(grep '<text' v.svg)"
+# Of 9, 4 and 1, two components have 13 / 14. Points begin in their plane as before, and move by the learning rate.
+short=(xlm_embed map w.vec --dictionary w.txt --languages one,two --perplexity 6 --iterations 20)
+logged two.log "${short[@]}" --components 2 --coordinates two.h5 -o two.svg
+grep -q '2 components, 93% of variance' two.svg && [ "$(numbers /panel.1/component_variance two.h5 | wc -l)" -eq 2 ] ||
+    fail "two components: $(grep '<text' two.svg)"
+logged slow.log "${short[@]}" --components 2 --learning-rate 5 --coordinates slow.h5
+# size FILE: the mean square of coordinates.
+size() { numbers /panel.1/coordinates "$1" | awk '{ s += $1 * $1 } END { print s / NR }'; }
+other_text <(numbers /panel.1/coordinates two.h5) <(numbers /panel.1/coordinates slow.h5) &&
+    is_between 0 "$(size slow.h5)" "$(size two.h5)" || fail "--learning-rate: $(size slow.h5), $(size two.h5)"
 # Eight places, eight points each: what was one point stays together.
 paste -d ' ' <(strings /labels v.h5) <(pairs_of /panel.1/coordinates v.h5) >points
 awk 'FILENAME == "w.vec" { kind[$1] = $2 " " $3 " " $4; next }

@@ -82,7 +82,15 @@ static inline vec value_of(words w)
 }
 
 static inline words pair(words low, words high) { return low | high << 16; }
-static inline void store_words(uint16_t *p, int k, words w) { (void)k; memcpy(p, &w, sizeof w); }
+
+/* The lower half comes first in memory, also where the bytes of a word are in the other order. */
+static inline void store_words(uint16_t *p, int k, words w)
+{
+    (void)k;
+    p[0] = (uint16_t)w;
+    p[1] = (uint16_t)(w >> 16);
+}
+
 static inline void store_rounded(uint16_t *p, int k, vec v) { (void)k; *p = (uint16_t)rounded(v); }
 static inline void store_rounded_pairs(uint16_t *p, int k, vec a, vec b) { store_words(p, k, pair(rounded(a), rounded(b))); }
 

@@ -65,7 +65,11 @@ static int denormals(void)
     omp_set_dynamic(0);
 #pragma omp parallel num_threads(3) reduction(+ : keep)
     keep += keeps_denormals();
+#if defined __x86_64__ || defined __aarch64__
     EXPECT(keep == 0);
+#else
+    EXPECT(keep == 3); /* xlm_processor_flush_denormals has no effect */
+#endif
     return 0;
 }
 

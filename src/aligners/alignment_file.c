@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/number_digest.h"
 
 char *xlm_alignment_path(const char *pair, xlm_split split)
 {
@@ -31,7 +31,7 @@ static bool sample_sentence(const xlm_corpus_text *text, int64_t sentence, uint6
     const int64_t n = MIN((int64_t)(ends[1] - ends[0]), SAMPLE_TOKENS);
     if (n > 0 && !xlm_corpus_read_tokens(text, (int64_t)ends[0], n, ids, error))
         return false;
-    *digest = xlm_digest(ids, sizeof *ids * (size_t)n, *digest);
+    *digest = xlm_digest_int32(ids, (uint64_t)n, *digest);
     return true;
 }
 

@@ -8,6 +8,7 @@ base_sources = \
 	src/base/log.c src/base/log.h \
 	src/base/markup.c src/base/markup.h \
 	src/base/names.c src/base/names.h \
+	src/base/number_digest.c src/base/number_digest.h \
 	src/base/pages.c src/base/pages.h \
 	src/base/process.c src/base/process.h \
 	src/base/progress.c src/base/progress.h \

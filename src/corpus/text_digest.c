@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number_digest.h"
 #include "base/rng.h"
 
 /* Numbers in a row that are read at a place, and places of a text, evenly spread from its beginning to its end. */
@@ -15,13 +16,13 @@ static void add_sizes_of_text(const xlm_corpus_text *text, uint64_t *digest)
 {
     const int64_t sizes[] = {text->sentences, text->monolingual_sentences, text->tokens};
     *digest = xlm_digest(text->language, strlen(text->language) + 1, *digest);
-    *digest = xlm_digest(sizes, sizeof sizes, *digest);
+    *digest = xlm_digest_int64(sizes, G_N_ELEMENTS(sizes), *digest);
 }
 
 static void add_sizes_of_pairs(const xlm_corpus_pairs *pairs, uint64_t *digest)
 {
     *digest = xlm_digest(pairs->name, strlen(pairs->name) + 1, *digest);
-    *digest = xlm_digest(&pairs->pairs, sizeof pairs->pairs, *digest);
+    *digest = xlm_digest_int64(&pairs->pairs, 1, *digest);
 }
 
 static bool add_text(const xlm_corpus_text *text, uint64_t *digest, GError **error)
@@ -32,7 +33,7 @@ static bool add_text(const xlm_corpus_text *text, uint64_t *digest, GError **err
     for (int i = 0; i < PLACES; i++) {
         if (!xlm_corpus_read_tokens(text, place(text->tokens, i), n, ids, error))
             return false;
-        *digest = xlm_digest(ids, sizeof *ids * (size_t)n, *digest);
+        *digest = xlm_digest_int32(ids, (uint64_t)n, *digest);
     }
     return true;
 }
@@ -45,7 +46,7 @@ static bool add_pairs(const xlm_corpus *corpus, const xlm_corpus_pairs *pairs, u
     for (int i = 0; i < PLACES; i++) {
         if (!xlm_corpus_read_links(corpus, pairs, place(pairs->pairs, i), n, links, error))
             return false;
-        *digest = xlm_digest(links, 2 * sizeof *links * (size_t)n, *digest);
+        *digest = xlm_digest_int64(links, 2 * (uint64_t)n, *digest);
     }
     return true;
 }

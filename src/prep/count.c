@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/number_digest.h"
 #include "base/rng.h"
 
 /* ---- pairs ---- */
@@ -83,8 +84,8 @@ static void count_sentence(void *data, const xlm_prep_source *source, const xlm_
     const struct counting *counting = data;
     xlm_shared_words *const words[] = {counting->words->all, counting->words->sampled};
     for (int side = 0; side < source->sides && sentence->assignment == XLM_ASSIGNED_TRAIN; side++) {
-        const uint64_t *digest = &sentence->digest[side];
-        const bool sampled = words[0] != words[1] && xlm_digest(digest, sizeof *digest, counting->seed) < counting->limit;
+        const int64_t digest = (int64_t)sentence->digest[side];
+        const bool sampled = words[0] != words[1] && xlm_digest_int64(&digest, 1, counting->seed) < counting->limit;
         count_text(counting, words, 1 + sampled, source->language[side], sentence->text[side], sentence->size[side]);
     }
 }

@@ -1,6 +1,7 @@
 /* xlm-mpi: the subword vocabulary. SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "base/number_digest.h"
 #include "base/rng.h"
 #include "subwords/vocabulary.h"
 #include "text/normalise.h"
@@ -411,11 +412,11 @@ static uint64_t digest_of(const xlm_vocabulary *v, bool counts)
 {
     const uint32_t n = xlm_word_counts_size(v->subwords);
     const int64_t head[] = {v->mode, v->lowercase, n, xlm_segmenter_size(v->segmenter)};
-    uint64_t digest = xlm_digest(head, sizeof head, 0);
+    uint64_t digest = xlm_digest_int64(head, G_N_ELEMENTS(head), 0);
     if (counts)
-        digest = xlm_digest(v->counts, sizeof(int64_t) * (size_t)v->size, digest);
+        digest = xlm_digest_int64(v->counts, (uint64_t)v->size, digest);
     if (memcmp(v->specials.id, xlm_own_special_tokens.id, sizeof v->specials.id) != 0)
-        digest = xlm_digest(v->specials.id, sizeof v->specials.id, digest);
+        digest = xlm_digest_int32(v->specials.id, G_N_ELEMENTS(v->specials.id), digest);
     for (uint32_t i = 0; i < n; i++) { /* each text with its final 0, so that they stay separate */
         size_t size;
         const char *word = xlm_word_counts_word(v->subwords, i, &size);
@@ -423,7 +424,7 @@ static uint64_t digest_of(const xlm_vocabulary *v, bool counts)
     }
     digest = xlm_segmenter_digest(v->segmenter, digest);
     if (v->second != NULL)
-        digest = xlm_segmenter_digest(v->second, xlm_digest(&v->second_language, sizeof v->second_language, digest));
+        digest = xlm_segmenter_digest(v->second, xlm_digest_int32(&v->second_language, 1, digest));
     if (v->language_form != NULL)
         digest = xlm_digest(v->language_form, strlen(v->language_form), digest);
     const xlm_segmenter_class *cls = xlm_segmenter_class_of(v->segmenter);
@@ -431,7 +432,7 @@ static uint64_t digest_of(const xlm_vocabulary *v, bool counts)
         digest = xlm_digest(cls->name, strlen(cls->name), digest);
     for (int i = 0; i < v->made_count; i++)
         if (v->made[i].twins > 0)
-            digest = xlm_digest(v->made[i].originals, sizeof(int32_t) * (size_t)v->made[i].twins, digest);
+            digest = xlm_digest_int32(v->made[i].originals, (uint64_t)v->made[i].twins, digest);
     return digest;
 }
 

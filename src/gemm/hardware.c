@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/pages.h"
+#include "gemm/blis_kernels.h"
 #include "gemm/gemm.h"
 #include "gemm/processors.h"
 #include "kernels/processor.h"
@@ -44,11 +45,15 @@ static const char *users_kernels(void)
 bool xlm_hardware_check(GError **error)
 {
     const char *given = users_kernels();
-    if (given == NULL || g_ascii_string_to_signed(given, 10, 0, BLIS_NUM_ARCHS - 1, NULL, NULL))
+    gint64 number;
+    if (given == NULL)
         return true;
-    return xlm_error_set(error, EX_USAGE, "BLIS_ARCH_TYPE=%s: must be one of BLIS's numbers of kernels, 0 to %d (arch_t in blis.h); "
-                                          "leave it unset for those that suit the processor",
-                         given, (int)BLIS_NUM_ARCHS - 1);
+    if (g_ascii_string_to_signed(given, 10, 0, BLIS_NUM_ARCHS - 1, &number, NULL) && xlm_blis_kernels_run(number))
+        return true;
+    g_autofree char *list = xlm_blis_kernels_list();
+    return xlm_error_set(error, EX_USAGE, "BLIS_ARCH_TYPE=%s: must be one of BLIS's numbers of the kernels that it has and the "
+                         "processor of %s can run: %s; leave it unset for those that suit the processor", given, g_get_host_name(),
+                         list);
 }
 
 /* BLIS distinguishes processors with two 512-bit units from those with one by the name of the model, which a hypervisor may

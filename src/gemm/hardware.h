@@ -17,8 +17,8 @@ typedef struct xlm_hardware {
     double gemm_gflops;    /* of this rank, with all its threads: 2 n³ / time of the fastest of several square products */
 } xlm_hardware;
 
-/* Check BLIS_ARCH_TYPE, of which BLIS takes a name for the number 0, and ends the program at a number that it does not know.
- * EX_USAGE. */
+/* Check BLIS_ARCH_TYPE, of which BLIS takes a name for the number 0. It ends the program at the number of kernels that it does not
+ * have, and does not ask whether the processor has the instructions of those that it has. EX_USAGE. */
 bool xlm_hardware_check(GError **error);
 /* Call it once, before the first use of BLIS. It turns denormals off (FTZ, DAZ) on all threads, sets the number of threads (0:
  * the cores that this rank may use, shared with the other ranks of the node), and chooses BLIS's kernels: skx if the processor

@@ -1,5 +1,6 @@
 # Floor 1: matrix products by BLIS and oneDNN, and the processors that they run on.
 gemm_sources = \
+	src/gemm/blis_kernels.c src/gemm/blis_kernels.h \
 	src/gemm/crowding.c src/gemm/crowding.h \
 	src/gemm/gemm.c src/gemm/gemm.h \
 	src/gemm/gemm_choice.c src/gemm/gemm_choice.h \

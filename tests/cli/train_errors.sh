@@ -27,7 +27,31 @@ expect 64 'learning_rate = -1' alone job.conf --set train.learning_rate=-1
 expect 64 'stream nowhere' alone job.conf --set "stream nowhere.batch=3"
 expect 64 'SECTION.KEY=VALUE' alone job.conf --set steps=3
 # The same for what the environment says, on all ranks or on one of them.
-for wish in XLM_KERNELS=foo BLIS_ARCH_TYPE=zen3 BLIS_ARCH_TYPE=9999 XLM_STORE_WRITERS=some XLM_STORE_TIMEOUT=0 XLM_NODE_RANKS=-2; do
+wishes=(XLM_KERNELS=foo BLIS_ARCH_TYPE=zen3 BLIS_ARCH_TYPE=9999 XLM_STORE_WRITERS=some XLM_STORE_TIMEOUT=0 XLM_NODE_RANKS=-2)
+# BLIS ends the program when it is asked for kernels that it was built without, and does not ask whether the processor has the
+# instructions of those that it has. The message lists, as " NUMBER (NAME)", those that can be had.
+kernels=$(BLIS_ARCH_TYPE=zen3 xlm_train --version | sed -n 's/^BLIS_ARCH_TYPE=zen3: .* can run:\(.*\); leave it .*/\1/p')
+for number in {0..40}; do
+    version=$(BLIS_ARCH_TYPE=$number xlm_train --version) || fail "BLIS_ARCH_TYPE=$number ends --version with code $?"
+    if [[ $kernels == *" $number ("* ]]; then
+        name=${kernels#*" $number ("}
+        grep -q "^BLIS .*, ${name%%)*} kernels (the user's" <<<"$version" || fail "BLIS_ARCH_TYPE=$number: $version"
+    else
+        grep -q "^BLIS_ARCH_TYPE=$number: " <<<"$version" || fail "BLIS_ARCH_TYPE=$number is not refused: $version"
+        : "${refused:=BLIS_ARCH_TYPE=$number}"
+    fi
+done
+wishes+=("$refused")
+while read -r name instructions; do
+    [[ $kernels != *"($name)"* ]] || grep -qw "$instructions" /proc/cpuinfo || fail "$name without $instructions: $kernels"
+done <<'end'
+skx avx512vl
+knl avx512pf
+haswell avx2
+zen3 fma
+bulldozer fma4
+end
+for wish in "${wishes[@]}"; do
     expect 64 "^xlm_train: $wish: " env "$wish" sh "$XLM_SOURCE/tests/mpirun.sh" 2 xlm_train job.conf
     once "$wish"
 done

@@ -331,6 +331,12 @@ void onednn_multiply(const onednn_product *c, const void *a, const void *b, cons
         dnnl_memory_destroy(arguments[4].memory);
 }
 
+bool onednn_uses(xlm_precision precision)
+{
+    const unsigned needed = precision == XLM_BFLOAT16 ? dnnl_cpu_isa_avx512_core_bf16 : dnnl_cpu_isa_avx512_core;
+    return ((unsigned)dnnl_get_effective_cpu_isa() & needed) == needed; /* a set of instructions has the bits of those within it */
+}
+
 const char *onednn_version(void)
 {
     static char text[32];

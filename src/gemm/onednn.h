@@ -43,6 +43,9 @@ void onednn_multiply(const onednn_product *product, const void *a, const void *b
 size_t onednn_block_bytes(const xlm_packed *p, int64_t cols);
 /* Bring columns first … first + cols of r into the order in which such blocks are read. */
 void onednn_pack(const xlm_packed *p, int64_t cols, const right *r, int64_t first, void *packed);
+/* Does oneDNN use the instructions that brg kernels for this precision need, where the processor has them? Its variable
+ * ONEDNN_MAX_CPU_ISA (until version 2.4 DNNL_MAX_CPU_ISA) may exclude them. */
+bool onednn_uses(xlm_precision precision);
 /* "oneDNN 2.6.3" */
 const char *onednn_version(void);
 #endif

@@ -26,6 +26,20 @@ static const char *processor_lacks(const char *what)
 }
 
 const char *xlm_packed_lacks(xlm_precision precision)
+#if WITH_ONEDNN
+/* The same where oneDNN does not use what the processor has, mostly for a limit that the user set. */
+static const char *onednn_lacks(const char *what)
+{
+    const char *const limits[] = {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}; /* in the order in which oneDNN looks for them */
+    g_autofree char *limit = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(limits) && limit == NULL; i++)
+        if (g_getenv(limits[i]) != NULL)
+            limit = g_strdup_printf(" (%s=%s)", limits[i], g_getenv(limits[i]));
+    g_autofree char *text = g_strdup_printf("oneDNN uses no %s on %s%s", what, g_get_host_name(), limit != NULL ? limit : "");
+    return g_intern_string(text);
+}
+#endif
+
 {
     if (sizeof(xlm_real) != sizeof(float))
         return "the program computes in doubles";
@@ -34,9 +48,16 @@ const char *xlm_packed_lacks(xlm_precision precision)
     if (!WITH_ONEDNN)
         return "the program was built without oneDNN (Debian/Ubuntu: libdnnl-dev)";
     if (!xlm_processor_has_avx512())
-        return processor_lacks("AVX-512");
+    static const char for_float32[] = "AVX-512", for_bfloat16[] = "instructions for bfloat16 (AVX512_BF16 or AMX)";
+        return processor_lacks(for_float32);
     if (precision == XLM_BFLOAT16 && !xlm_processor_has_bfloat16())
-        return processor_lacks("instructions for bfloat16 (AVX512_BF16 or AMX)");
+        return processor_lacks(for_bfloat16);
+#if WITH_ONEDNN
+    if (!onednn_uses(XLM_FLOAT32))
+        return onednn_lacks(for_float32);
+    if (!onednn_uses(precision))
+        return onednn_lacks(for_bfloat16);
+#endif
     return NULL;
 }
 

@@ -44,6 +44,17 @@ if ranks 1 xlm_train job.conf --dry-run --set train.gemm=onednn >onednn.log 2>&1
 else
     grep -q 'gemm = onednn: .*\(AVX-512\|without oneDNN\)' onednn.log || fail "$(cat onednn.log)"
 fi
+# What oneDNN is forbidden to use is as if the processor did not have it: the same is refused, on any rank, and auto takes BLIS.
+limited() { ONEDNN_MAX_CPU_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2 "$@"; }
+limited expect 69 'gemm = onednn: ' ranks 1 xlm_train job.conf --dry-run --set train.gemm=onednn
+limited expect 69 'precision = bfloat16: ' ranks 1 xlm_train job.conf --dry-run "${half[@]}"
+# shellcheck disable=SC2016 # each rank's own shell
+expect 69 'gemm = onednn: ' ranks 2 sh -c '[ "${OMPI_COMM_WORLD_RANK-$PMI_RANK}" != 1 ] ||
+    export ONEDNN_MAX_CPU_ISA=AVX2 DNNL_MAX_CPU_ISA=AVX2; exec xlm_train job.conf --set train.gemm=onednn'
+version=$(limited xlm_train --version)
+for line in 'no oneDNN: ' 'gemm = auto in float32: BLIS' 'search in float32: BLIS' 'precision = bfloat16: no, '; do
+    grep -q "^$line" <<<"$version" || fail "--version under a limit of oneDNN does not say $line: $version"
+done
 # auto in float32: where there is oneDNN, which needs AVX-512, oneDNN on Intel's processors and on AMD's from family 26 on; else
 # BLIS.
 like=blis
@@ -54,6 +65,8 @@ fi
 eight_steps 4 -e "s/^hidden_size = .*/hidden_size = 64/" >auto.conf
 trained auto.conf auto 1
 [ "$(digest auto/latest)" = "$(digest "$like-1/latest")" ] || fail "gemm = auto has other bits than $like"
+limited trained auto.conf limited 1
+[ "$(digest limited/latest)" = "$(digest blis-1/latest)" ] || fail "gemm = auto under a limit of oneDNN has other bits than BLIS"
 if [[ $native = yes ]]; then
     all_alike native 'precision = bfloat16'
     grep -q '^products: oneDNN .* in bfloat16' native-1.log || fail "the log does not name bfloat16: $(grep '^BLIS' native-1.log)"

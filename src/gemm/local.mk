@@ -7,7 +7,7 @@ gemm_sources = \
 	src/gemm/hardware.c src/gemm/hardware.h \
 	src/gemm/onednn.c src/gemm/onednn.h \
 	src/gemm/packed.c src/gemm/packed.h src/gemm/packed_internal.h \
-	src/gemm/packed_call.c \
+	src/gemm/packed_call.c src/gemm/packed_kernels.h \
 	src/gemm/packed_multiply.c \
 	src/gemm/packing.c \
 	src/gemm/processors.c src/gemm/processors.h

@@ -226,6 +226,7 @@ static onednn_product *compile(const shape *s)
     insist(dnnl_primitive_desc_query(description, dnnl_query_impl_info_str, 0, &kind), "the kind of a product");
     if (!g_str_has_prefix(kind, "brg"))
         g_error("oneDNN: %s instead of brg for %d x %d x %d", kind, (int)s->m, (int)s->n, (int)s->k);
+    c->kernels = g_intern_string(kind);
     set_order(c, precision, dnnl_primitive_desc_query_md(description, dnnl_query_weights_md, 0));
     c->scratch = copy(dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0));
     c->scratch_bytes = dnnl_memory_desc_get_size(c->scratch);
@@ -335,6 +336,15 @@ bool onednn_uses(xlm_precision precision)
 {
     const unsigned needed = precision == XLM_BFLOAT16 ? dnnl_cpu_isa_avx512_core_bf16 : dnnl_cpu_isa_avx512_core;
     return ((unsigned)dnnl_get_effective_cpu_isa() & needed) == needed; /* a set of instructions has the bits of those within it */
+}
+
+const char *onednn_kernels(xlm_precision precision)
+{
+    const xlm_packed any = {.precision = precision, .k = PANEL_COLUMNS};
+    onednn_product *c = onednn_find(&any, XLM_PACKED_ROWS, PANEL_COLUMNS, false, false);
+    const char *name = c->kernels;
+    onednn_release(c);
+    return name;
 }
 
 const char *onednn_version(void)

@@ -26,6 +26,7 @@ enum { PANEL_COLUMNS = 64, PANEL_DEPTH = 16 };
 /* C = A B or C += A B, A: m x k and C: m x n without gaps between rows, B in the order of b. */
 typedef struct onednn_product {
     int64_t m, n;
+    const char *kernels; /* interned */
     dnnl_primitive_t primitive;
     onednn_matrix a, b, c, bias, scratch;
     size_t scratch_bytes;
@@ -46,6 +47,8 @@ void onednn_pack(const xlm_packed *p, int64_t cols, const right *r, int64_t firs
 /* Does oneDNN use the instructions that brg kernels for this precision need, where the processor has them? Its variable
  * ONEDNN_MAX_CPU_ISA (until version 2.4 DNNL_MAX_CPU_ISA) may exclude them. */
 bool onednn_uses(xlm_precision precision);
+/* oneDNN's name for its kernels for this precision: "brg:avx512_core_bf16". */
+const char *onednn_kernels(xlm_precision precision);
 /* "oneDNN 2.6.3" */
 const char *onednn_version(void);
 #endif

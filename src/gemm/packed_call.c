@@ -8,6 +8,7 @@
 #include "base/bfloat16.h"
 #include "gemm/gemm.h"
 #include "gemm/onednn.h"
+#include "gemm/packed_kernels.h"
 #include "kernels/kernels.h"
 #include "kernels/processor.h"
 
@@ -25,7 +26,6 @@ static const char *processor_lacks(const char *what)
     return g_intern_string(text);
 }
 
-const char *xlm_packed_lacks(xlm_precision precision)
 #if WITH_ONEDNN
 /* The same where oneDNN does not use what the processor has, mostly for a limit that the user set. */
 static const char *onednn_lacks(const char *what)
@@ -40,6 +40,7 @@ static const char *onednn_lacks(const char *what)
 }
 #endif
 
+const char *xlm_packed_lacks(xlm_precision precision)
 {
     if (sizeof(xlm_real) != sizeof(float))
         return "the program computes in doubles";
@@ -47,8 +48,8 @@ static const char *onednn_lacks(const char *what)
         return NULL;
     if (!WITH_ONEDNN)
         return "the program was built without oneDNN (Debian/Ubuntu: libdnnl-dev)";
-    if (!xlm_processor_has_avx512())
     static const char for_float32[] = "AVX-512", for_bfloat16[] = "instructions for bfloat16 (AVX512_BF16 or AMX)";
+    if (!xlm_processor_has_avx512())
         return processor_lacks(for_float32);
     if (precision == XLM_BFLOAT16 && !xlm_processor_has_bfloat16())
         return processor_lacks(for_bfloat16);
@@ -274,6 +275,18 @@ void xlm_packed_multiply_and_transpose(const xlm_packed *p, int64_t m, xlm_facto
     l.sums = sums;
     l.sums_apart = p->k;
     multiply_by(&l, NULL, add, c);
+}
+
+const char *xlm_packed_kernels(xlm_precision precision)
+{
+#if WITH_ONEDNN
+    if (!emulates(precision)) {
+        g_autofree char *text = g_strconcat("oneDNN's ", onednn_kernels(precision), NULL);
+        return g_intern_string(text);
+    }
+#endif
+    (void)precision;
+    return "XLM_BF16_EMULATE=1";
 }
 
 const char *xlm_packed_library(void)

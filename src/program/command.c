@@ -122,7 +122,7 @@ int xlm_command_main(const xlm_command_program *program, int argc, char **argv)
         xlm_hardware_open(&hardware, (int)threads, comm.local_ranks);
         if (called->run != NULL) {
             if (program->rounds)
-                xlm_rank_kernels_compare(&comm, &hardware);
+                xlm_rank_kernels_compare(&comm, &hardware, xlm_program_precision() != XLM_FLOAT32, xlm_program_precision());
             called->run(&comm, argv + first, &error);
         } else {
             if (comm.rank == 0)

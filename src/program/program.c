@@ -77,6 +77,7 @@ static const GOptionEntry progress_options[] = {
 
 static char *precision;
 static bool precision_given;
+static xlm_precision products = XLM_FLOAT32;
 
 static const GOptionEntry precision_options[] = {
     {"precision", 0, 0, G_OPTION_ARG_STRING, &precision,
@@ -95,11 +96,12 @@ static bool set_precision(GError **error)
     const char *lacks = which == XLM_BFLOAT16 ? xlm_packed_lacks(XLM_BFLOAT16) : NULL;
     if (lacks != NULL)
         return xlm_error_set(error, EX_UNAVAILABLE, "--precision=bfloat16: %s; use float32", lacks);
-    xlm_model_file_set_precision(which);
+    xlm_model_file_set_precision(products = which);
     return true;
 }
 
 bool xlm_program_has_precision(void) { return precision_given; }
+xlm_precision xlm_program_precision(void) { return products; }
 
 static bool set_progress(GError **error)
 {

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "comm/comm.h"
+#include "gemm/packed.h"
 
 typedef struct xlm_program {
     const char *name;      /* "xlm_prep" */
@@ -63,6 +64,8 @@ bool xlm_program_open(const char *name, xlm_comm *comm, int *argc, char ***argv,
 
 /* Was --precision given? */
 bool xlm_program_has_precision(void);
+/* The precision that it gives; XLM_FLOAT32 without it. */
+xlm_precision xlm_program_precision(void);
 
 /* The command line, for attributes of files: argv before it is parsed, with the program's name instead of its path. g_free. */
 char *xlm_program_command(const xlm_program *program, char *const *argv);

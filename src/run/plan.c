@@ -280,7 +280,7 @@ bool xlm_plan(const xlm_comm *comm, const xlm_job *given, const xlm_training_dat
     const double operations = flops * (double)job->train.steps / comm->ranks;
     if (good) {
         xlm_hardware_start();
-        xlm_rank_kernels_compare(comm, &hardware);
+        xlm_rank_kernels_compare(comm, &hardware, arithmetic.packs, arithmetic.precision);
         xlm_threads_settle(comm, &hardware);
         xlm_comm_barrier(comm);
         xlm_hardware_measure(&hardware, arithmetic.packs, arithmetic.precision, operations);

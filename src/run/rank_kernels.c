@@ -5,13 +5,16 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "gemm/packed_kernels.h"
 #include "kernels/kernels.h"
 
-void xlm_rank_kernels_compare(const xlm_comm *comm, const xlm_hardware *hardware)
+void xlm_rank_kernels_compare(const xlm_comm *comm, const xlm_hardware *hardware, bool packs, xlm_precision precision)
 {
     if (comm->ranks == 1)
         return;
-    g_autofree char *own = g_strdup_printf("XLM_KERNELS=%s and BLIS's kernels %s", xlm_kernels_get()->name, hardware->blis);
+    g_autofree char *own = g_strdup_printf("XLM_KERNELS=%s and BLIS's kernels %s%s%s%s%s", xlm_kernels_get()->name, hardware->blis,
+                                           packs ? ", in " : "", packs ? xlm_precision_names[precision] : "", packs ? " " : "",
+                                           packs ? xlm_packed_kernels(precision) : "");
     g_autofree char *first = g_strdup(own), *place = g_strdup_printf("rank %d, on %s,", comm->rank, g_get_host_name());
     xlm_comm_broadcast_text(comm, &first);
     /* The lowest rank that differs is the one that is named. */
@@ -26,7 +29,8 @@ void xlm_rank_kernels_compare(const xlm_comm *comm, const xlm_hardware *hardware
     if (comm->rank != 0)
         return;
     xlm_log_warn("%s, but %s %s: processors of several kinds round in several ways, so the bits of the results depend on which "
-                 "ranks are on which nodes; take nodes of one kind, or set XLM_KERNELS and BLIS_ARCH_TYPE, on all of them, to "
-                 "kernels that every node has", (const char *)other, place, own);
+                 "ranks are on which nodes; take nodes of one kind, or set %s, on all of them, to kernels that every node has",
+                 (const char *)other, place, own,
+                 packs ? "XLM_KERNELS, BLIS_ARCH_TYPE and ONEDNN_MAX_CPU_ISA" : "XLM_KERNELS and BLIS_ARCH_TYPE");
     g_free(other);
 }

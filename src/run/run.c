@@ -153,12 +153,12 @@ static bool open_hardware(run *r, double *flops, GError **error)
     const xlm_run_size size = xlm_engine_size(r->engine);
     if (!xlm_step_flops(&size, flops, error))
         return false;
+    const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
     xlm_hardware_start();
-    xlm_rank_kernels_compare(r->comm, &r->hardware);
+    xlm_rank_kernels_compare(r->comm, &r->hardware, arithmetic.packs, arithmetic.precision);
     xlm_threads_settle(r->comm, &r->hardware);
     try_libraries(r);
     xlm_comm_barrier(r->comm);
-    const xlm_arithmetic arithmetic = xlm_engine_arithmetic(r->engine);
     const double steps = trains(r->options) ? (double)r->job->train.steps : 1;
     xlm_hardware_measure(&r->hardware, arithmetic.packs, arithmetic.precision, *flops * steps / r->comm->ranks);
     print_hardware(r);

@@ -421,7 +421,7 @@ static bool evaluate(const xlm_comm *comm, work *w, const char *checkpoint, GErr
 {
     xlm_hardware hardware;
     xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
-    xlm_rank_kernels_compare(comm, &hardware);
+    xlm_rank_kernels_compare(comm, &hardware, xlm_program_precision() != XLM_FLOAT32, xlm_program_precision());
     xlm_tape *tape = xlm_model_file_tape(w->loaded);
     const xlm_predictor predictor = {.comm = comm, .host = w->host, .tape = tape, .task = w->task, .self = &w->self,
                                      .step = w->loaded->step};

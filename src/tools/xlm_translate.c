@@ -328,7 +328,7 @@ static bool open_work(work *w, const xlm_comm *comm, const char *path, GError **
     w->comm = comm;
     w->path = path;
     xlm_hardware_open(&hardware, (int)given.threads, comm->local_ranks);
-    xlm_rank_kernels_compare(comm, &hardware);
+    xlm_rank_kernels_compare(comm, &hardware, xlm_program_precision() != XLM_FLOAT32, xlm_program_precision());
     const bool good = (w->loaded = xlm_model_file_read(path, &failure)) != NULL && choose_options(w, &failure) &&
                       check_model(w, &failure) && open_translator(w, &failure);
     if (good && comm->rank == 0)

@@ -71,6 +71,25 @@ if [[ $native = yes ]]; then
     all_alike native 'precision = bfloat16'
     grep -q '^products: oneDNN .* in bfloat16' native-1.log || fail "the log does not name bfloat16: $(grep '^BLIS' native-1.log)"
 fi
+# warns ENVIRONMENT OPTION...: how often a rank with this environment is named for its kernels beside one without it.
+warns() {
+    logged unlike.log sh "$XLM_SOURCE/tests/mpirun.sh" 1 xlm_train job.conf --dry-run "${@:2}" : \
+        -n 1 env "$1" xlm_train job.conf --dry-run "${@:2}"
+    grep -c 'warning: rank 1, on .* uses .*, but rank 0, on ' unlike.log || true
+}
+# oneDNN has other kernels for bfloat16 where there is AMX, and one for float32 with any AVX-512.
+if [ $native = yes ]; then
+    [ "$(warns XLM_BF16_EMULATE=1 "${half[@]}")" = 1 ] || fail "no warning of unlike products: $(cat unlike.log)"
+    grep -q "in bfloat16 XLM_BF16_EMULATE=1, but .*, in bfloat16 oneDNN's brg.*set .* and ONEDNN_MAX_CPU_ISA" unlike.log ||
+        fail "the warning does not name the products: $(cat unlike.log)"
+    [ "$(warns XLM_BF16_EMULATE=0 "${half[@]}")" = 0 ] || fail "a warning of like products: $(cat unlike.log)"
+    if grep -qw amx_bf16 /proc/cpuinfo; then
+        [ "$(warns ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 "${half[@]}")" = 1 ] || fail "no warning of AMX: $(cat unlike.log)"
+    fi
+fi
+if [ -e onednn-1.log ]; then
+    [ "$(warns ONEDNN_MAX_CPU_ISA=AVX512_CORE --set train.gemm=onednn)" = 0 ] || fail "a warning of AVX-512: $(cat unlike.log)"
+fi
 # The same arithmetic on any processor, by another order of sums.
 export XLM_BF16_EMULATE=1
 all_alike emulated 'precision = bfloat16' 'exchange = bfloat16'

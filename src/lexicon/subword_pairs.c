@@ -45,6 +45,14 @@ static bool refuse_specials(const builder *m, const xlm_entry *entry, GError **e
     return true;
 }
 
+/* Is it more than a mark that a word begins? SentencePiece has such subwords where text has no blanks between words. */
+static bool has_text(const builder *m, int32_t id)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    xlm_segmenter_spell(xlm_vocabulary_segmenter(m->vocabulary), xlm_vocabulary_words(m->vocabulary)[id], text);
+    return text->len > 0;
+}
+
 /* The subword for one side; if there is none, this is counted, and it is the unknown token. */
 static bool find_word(builder *m, const xlm_entry *entry, int side, int32_t *id, GError **error)
 {
@@ -57,12 +65,15 @@ static bool find_word(builder *m, const xlm_entry *entry, int side, int32_t *id,
         g_prefix_error(error, "%s:%" G_GINT64_FORMAT ": ", entry->path, entry->line);
         return false;
     }
-    const int32_t first = m->ids->len > 0 ? g_array_index(m->ids, int32_t, 0) : *id;
+    guint at = 0;
+    while (at + 1 < m->ids->len && !has_text(m, g_array_index(m->ids, int32_t, at)))
+        at++;
+    const int32_t first = m->ids->len > 0 ? g_array_index(m->ids, int32_t, at) : *id;
     if (words != 1)
         m->phrases++;
-    else if (m->ids->len > 1 && !m->options->first_subword)
+    else if (m->ids->len - at > 1 && !m->options->first_subword)
         m->several++;
-    else if (xlm_vocabulary_is_special(m->vocabulary, first))
+    else if (xlm_vocabulary_is_special(m->vocabulary, first) || !has_text(m, first))
         m->unknown++;
     else
         *id = first;

@@ -193,6 +193,29 @@ wrong() {
     [ ! -e wrong.h5 ] || fail "something was written"
     [ -z "$(find . -name '*unfinished*')" ] || fail "something was left"
 }
+# Text without blanks, of which SentencePiece makes subwords that are the mark of a beginning alone: they are nobody's translation.
+awk 'BEGIN {
+        seed = 7
+        n = split("山 水 火 木 金 土 人 口 手 目 天 地 日 月 星 雨 風 雪 花 鳥", sign, " ")
+        for (i = 0; i < n; i++) print "w" i "o", sign[i + 1] sign[(i * 7 + 3) % n + 1] >"unspaced.txt"
+        for (line = 0; line < 300; line++) {
+            text = translation = ""
+            for (k = 0; k < 6; k++) {
+                seed = (seed * 16807) % 2147483647
+                i = k == 0 ? 0 : seed % n
+                text = text " w" i "o"
+                translation = translation sign[i + 1] sign[(i * 7 + 3) % n + 1]
+            }
+            print substr(text, 2) >"spaced.en"
+            print translation >"unspaced.zh"
+        }
+    }'
+logged prep.log xlm_prep --mono en=spaced.en --mono zh=unspaced.zh --unigram 100 -o unspaced.h5
+strings /vocabulary/words unspaced.h5 | grep -qxF '▁' || fail "no subword is the mark alone"
+logged dict.log xlm_dict unspaced.h5 --source en --target zh --text unspaced.txt --subwords first -o unspaced-dict.h5
+xlm_dict unspaced.h5 --source en --target zh --text unspaced.txt --subwords first >unspaced.pairs 2>dict.log ||
+    fail "$(cat dict.log)"
+[ "$(wc -l <unspaced.pairs)" -ge 10 ] && ! grep -q '	▁$' unspaced.pairs || fail "a mark is a translation: $(head -n 3 unspaced.pairs)"
 printf 'x1 y1\nx2 y2\n' >foreign.txt
 wrong 65 'none of 2 entries is in the vocabulary' dict corpus.h5 "${languages[@]}" --text foreign.txt
 : >empty.txt

@@ -45,7 +45,8 @@ static bool refuse_specials(const builder *m, const xlm_entry *entry, GError **e
     return true;
 }
 
-/* Is it more than a mark that a word begins? SentencePiece has such subwords where text has no blanks between words. */
+/* Is it more than a mark that a word begins? Text without blanks between words may give
+ * such subwords. */
 static bool has_text(const builder *m, int32_t id)
 {
     g_autoptr(GString) text = g_string_new(NULL);

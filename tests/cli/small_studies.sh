@@ -249,7 +249,7 @@ printf 'mlm/same-time\t4\tmlm+tlm\t5\nmlm+tlm+dwa/same-time\t4\tmlm+tlm\t2\n' >>
 study small RUNS=mlm:1 SAME_TIME=mlm+tlm || fail "the same time: $(tail -n 5 log)"
 [ "$(last_step out/runs/mlm-same-time-1-6-5)" = 5 ] && row mlm/same-time 1 | grep -q . || fail "in the same time: $(cat log)"
 [ "$(wc -l <out/same-time.tsv)" -eq 4 ] || fail "what was known was measured again: $(cat out/same-time.tsv)"
-study small RUNS=mlm+tlm+dwa:1 SAME_TIME=mlm+tlm SETTINGS="$small; objective dwa.label_layer=1; objective dwa.begin=2" ||
+study small RUNS='mlm:1 mlm+tlm+dwa:1' SAME_TIME=mlm+tlm SETTINGS="$small; objective dwa.label_layer=1; objective dwa.begin=2" ||
     fail "dwa's time: $(tail -n 5 log)"
 h5dump -a /job/text out/runs/mlm+tlm+dwa-same-time-1-6-2/latest | grep -q 'begin = 1$' || fail "dwa begins after another share"
 expect 64 'no objective nothing' env RUNS=mlm:1 SAME_TIME=nothing "$XLM_SOURCE/jobs/small/study" out ud

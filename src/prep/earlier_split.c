@@ -31,7 +31,7 @@ void xlm_earlier_split_clear(xlm_earlier_split *split)
 
 void xlm_earlier_split_recall(const xlm_earlier_split *split, int64_t seed, double held_out, xlm_assignments *assignments)
 {
-    if (split == NULL || split->assigned[0] == NULL || split->seed != seed || split->held_out != held_out)
+    if (split->assigned[0] == NULL || split->seed != seed || split->held_out != held_out)
         return;
     xlm_assignments_recall(assignments, XLM_ASSIGNED_HELD_OUT, split->counts[0], split->assigned[0]);
     xlm_assignments_recall(assignments, XLM_ASSIGNED_NEITHER, split->counts[1], split->assigned[1]);

@@ -22,8 +22,8 @@ typedef struct xlm_earlier_split {
 bool xlm_earlier_split_read(xlm_earlier_split *split, const xlm_store *store, GError **error);
 void xlm_earlier_split_clear(xlm_earlier_split *split);
 
-/* What it lists is assigned alike in text with the same seed and share; in other text nothing of it is. split: NULL: nothing.
- * Call it before xlm_assignments_finish. */
+/* What it lists is assigned alike in text with the same seed and share; in other text nothing of it is. Call it before
+ * xlm_assignments_finish. */
 void xlm_earlier_split_recall(const xlm_earlier_split *split, int64_t seed, double held_out, xlm_assignments *assignments);
 
 #endif
